@@ -42,6 +42,7 @@ struct diag_list {
     uint32_t warnings;
     uint32_t errors_kept;
     uint32_t warnings_kept;
+    bool last_kept;          /* the report added last is the last of reports[]: diag_note may extend it */
 };
 
 /* Adds an error / a warning; the message is a printf format, one line, without a full stop.
