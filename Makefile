@@ -17,7 +17,7 @@ endif
 
 all: ## build release into build/ (programs in build/bin, libraries in build/lib)
 	@scripts/deps build optional
-	@cmake --preset release --log-level=WARNING
+	@cmake --preset release >/dev/null
 	@cmake --build build --parallel $(JOBS)
 
 run: all ## run a program: make run [FILE=examples/tour.kv] [ARGS=…]
@@ -33,12 +33,12 @@ bench: all ## measure beside the peers: make bench [BENCH="tree lang"] [ARGS=--q
 	@for name in $(BENCH); do if [ -x bench/$$name/run ]; then bench/$$name/run $(ARGS) || exit 1; fi; done
 
 install: all ## copy programs, libraries, headers and pkg-config files: make install [PREFIX=/usr/local] [DESTDIR=]
-	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) --log-level=WARNING
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@DESTDIR=$(DESTDIR) cmake --install build
 
 tsan: ## unit tests under the thread sanitizer, in build-tsan
 	@scripts/deps build optional test
-	@cmake --preset tsan --log-level=WARNING && cmake --build build-tsan --parallel $(JOBS)
+	@cmake --preset tsan >/dev/null && cmake --build build-tsan --parallel $(JOBS)
 	@ctest --test-dir build-tsan --parallel $(JOBS) --output-on-failure --no-tests=ignore -R '^unit'
 
 fuzz: ## every fuzz target for TIME seconds under libFuzzer: make fuzz [TIME=60]

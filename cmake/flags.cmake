@@ -28,8 +28,11 @@ option(KVLANG_FUZZ "instrument for libFuzzer and build its targets (clang only)"
 add_library(kvlang_flags INTERFACE)
 target_compile_options(kvlang_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow
   $<$<COMPILE_LANGUAGE:C>:-Wconversion> -Werror)
-# Without it a public function is never inlined into its neighbours in position-independent code.
-target_compile_options(kvlang_flags INTERFACE -fno-semantic-interposition)
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Darwin")
+  # Without it a public function is never inlined into its neighbours in position-independent ELF code.
+  target_compile_options(kvlang_flags INTERFACE -fno-semantic-interposition)
+  add_link_options(-Wl,--as-needed) # a program depends on the optional libraries that it uses, not on all of them
+endif()
 target_include_directories(kvlang_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_compile_definitions(kvlang_flags INTERFACE KVLANG_VERSION="${PROJECT_VERSION}")
 if(CMAKE_SYSTEM_NAME STREQUAL "Darwin")

@@ -8,3 +8,7 @@ set(CMAKE_OSX_SYSROOT "" CACHE STRING "" FORCE)
 set(CMAKE_OSX_DEPLOYMENT_TARGET "" CACHE STRING "" FORCE)
 set(CMAKE_OSX_ARCHITECTURES "" CACHE STRING "" FORCE)
 kvlang_zig(aarch64-macos)
+# zig 0.11 refuses the flag (-Wl,-v) by which CMake asks a Darwin linker for the sizes, so they are stated here.
+set(CMAKE_C_ABI_COMPILED TRUE)
+set(CMAKE_C_SIZEOF_DATA_PTR 8)
+set(CMAKE_C_BYTE_ORDER LITTLE_ENDIAN)
