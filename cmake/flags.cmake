@@ -19,11 +19,16 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 # NDEBUG is not in here: rooms get it from kvlang_room, tests keep their assertions in every build.
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g")
-set(CMAKE_C_FLAGS_DEBUG "-O0 -g3")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g")
 
 set(KVLANG_SANITIZE "" CACHE STRING "sanitizers, as -fsanitize= takes them")
 option(KVLANG_FUZZ "instrument for libFuzzer and build its targets (clang only)" OFF)
+
+if(KVLANG_SANITIZE)
+  set(CMAKE_C_FLAGS_DEBUG "-O1 -g") # sanitized code at -O0 is several times slower
+else()
+  set(CMAKE_C_FLAGS_DEBUG "-O0 -g3")
+endif()
 
 add_library(kvlang_flags INTERFACE)
 target_compile_options(kvlang_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow
