@@ -21,6 +21,7 @@ all: ## build release into build/ (programs in build/bin, libraries in build/lib
 	@cmake --build build --parallel $(JOBS)
 
 run: all ## run a program: make run [FILE=examples/tour.kv] [ARGS=…]
+	@test -x build/bin/kvlang || { echo "make run: there is no src/cli/kvlang*.c yet, so no kvlang to run"; exit 1; }
 	@build/bin/kvlang $(FILE) $(ARGS)
 
 test: ## everything, in a release and a sanitized build; ends with "N passed, M failed"
