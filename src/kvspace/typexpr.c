@@ -404,6 +404,7 @@ static int parse_union(struct parser *parser) {
             return fail(parser, TYPEXPR_ELIMIT, parser->at, "a union has at most %d members", TYPEXPR_UNION_MAX);
         int rc = parse_atom(parser, &atom);
         if (rc) return rc;
+        assert(atom); /* no error, so there is an atom */
         if (has_atom(type, atom)) {
             parser->used -= atom->bytes;
             continue;

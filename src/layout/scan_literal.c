@@ -241,7 +241,7 @@ static void decode(struct scan *scan, struct scan_token *token, uint32_t to, boo
         uint32_t at = scan->at;
         if (escapes && scan->source[at] == '\\') {
             uint32_t code_point = '?';
-            char bytes[4];
+            char bytes[4] = {0};
             scan->at++;
             if (!escape(scan, &code_point)) good = false;
             else if (decoded.at) append(&decoded, bytes, unicode_encode(code_point, bytes));
