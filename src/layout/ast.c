@@ -7,13 +7,13 @@
 /* Blocks double from 4 KiB to 1 MiB, so that small files stay small and large ones cost few calls of malloc. */
 #define BLOCK_MIN_BYTES ((size_t)4 << 10)
 #define BLOCK_MAX_BYTES ((size_t)1 << 20)
-#define ALIGNMENT sizeof(max_align_t)
+#define ALIGNMENT _Alignof(void *) /* pointers, 64-bit words and doubles are all that a tree holds */
 
 struct ast_arena_block {
     struct ast_arena_block *next;
     size_t used;
     size_t size;
-    max_align_t bytes[];
+    uint64_t bytes[];
 };
 
 static struct ast_arena_block *block_add(struct ast_arena *arena, size_t bytes) {
@@ -63,8 +63,24 @@ struct ast_text ast_copy(struct ast_arena *arena, struct ast_text text) {
     return (struct ast_text){at, text.length};
 }
 
+#define WITH(member) (offsetof(struct ast_node, as) + sizeof(((struct ast_node *)0)->as.member))
+
+/* Bytes of a node by kind. NAME is as large as STRING: a name before `=` in { } becomes a text key in place. */
+static const uint8_t node_bytes[AST_KIND_COUNT] = {
+    [AST_NONE] = WITH(boolean),       [AST_BOOL] = WITH(boolean),       [AST_INT] = WITH(integer),
+    [AST_FLOAT] = WITH(real),         [AST_STRING] = WITH(string),      [AST_NAME] = WITH(string),
+    [AST_PATH] = WITH(path),          [AST_ACCESS] = WITH(access),      [AST_CALL] = WITH(call),
+    [AST_PREFIX] = WITH(prefix),      [AST_CHAIN] = WITH(chain),        [AST_ARRAY] = WITH(array),
+    [AST_FILL] = WITH(array),         [AST_MAP] = WITH(map),            [AST_STRUCT_LITERAL] = WITH(struct_literal),
+    [AST_DISCARD] = WITH(name),       [AST_WRITE] = WITH(write),        [AST_RUN] = WITH(run),
+    [AST_IF] = WITH(if_else),         [AST_WHILE] = WITH(while_loop),   [AST_FOR] = WITH(for_loop),
+    [AST_BREAK] = WITH(boolean),      [AST_CONTINUE] = WITH(boolean),   [AST_RETURN] = WITH(boolean),
+    [AST_FUNCTION] = WITH(function),  [AST_RWIR] = WITH(function),      [AST_STRUCT] = WITH(structure),
+    [AST_LIB] = WITH(lib),            [AST_ERROR] = WITH(string),
+};
+
 struct ast_node *ast_node(struct ast_arena *arena, enum ast_kind kind) {
-    struct ast_node *node = ast_alloc(arena, sizeof *node);
+    struct ast_node *node = ast_alloc(arena, node_bytes[kind]);
     if (node) node->kind = (uint8_t)kind;
     return node;
 }

@@ -10,7 +10,7 @@
 
 /* ---- tokens ---- */
 
-static void stop(struct parse *parse) {
+void parse_stop(struct parse *parse) {
     parse->token.kind = TOKEN_END;
     parse->token.line_before = true;
     parse->scan.at = parse->scan.length;
@@ -21,7 +21,7 @@ void parse_advance(struct parse *parse) {
     parse->last_end = parse->token.end;
     scan_next(&parse->scan, &parse->token);
     if (parse->scan.out_of_memory) parse->out_of_memory = true;
-    if (parse->out_of_memory || !diag_has_room(parse->diags)) stop(parse);
+    if (parse->out_of_memory || !diag_has_room(parse->diags)) parse_stop(parse);
 }
 
 bool parse_ended(const struct parse *parse) {
@@ -130,7 +130,6 @@ bool parse_enter(struct parse *parse, struct ast_pos at) {
     parse->depth++;
     if (parse->depth <= AST_MAX_NESTING) return true;
     parse_error(parse, at, "this nests deeper than %d levels", AST_MAX_NESTING);
-    parse->panic = true;
     return false;
 }
 
@@ -253,18 +252,24 @@ struct ast_node *parse_end(struct parse *parse, struct ast_node *node) {
     return node;
 }
 
-void parse_push(struct parse *parse, void *item) {
-    if (parse->stack_used == parse->stack_room) {
-        uint32_t room = parse->stack_room ? parse->stack_room * 2 : 256;
-        void **more = realloc(parse->stack, room * sizeof *more);
-        if (!more) {
-            parse->out_of_memory = parse->panic = true;
-            return;
-        }
-        parse->stack = more;
-        parse->stack_room = room;
+bool parse_grow(struct parse *parse, void *array_pointer, uint32_t used, uint32_t more, uint32_t *room, size_t size) {
+    if (*room - used >= more) return true;
+    void *array;
+    memcpy(&array, array_pointer, sizeof array);
+    uint32_t wanted = *room * 2 + more + 64;
+    void *grown = realloc(array, wanted * size);
+    if (!grown) {
+        parse->out_of_memory = parse->panic = true;
+        return false;
     }
-    parse->stack[parse->stack_used++] = item;
+    memcpy(array_pointer, &grown, sizeof grown);
+    *room = wanted;
+    return true;
+}
+
+void parse_push(struct parse *parse, void *item) {
+    if (parse_grow(parse, &parse->stack, parse->stack_used, 1, &parse->stack_room, sizeof *parse->stack))
+        parse->stack[parse->stack_used++] = item;
 }
 
 struct ast_nodes parse_pop(struct parse *parse, uint32_t mark) {
@@ -335,6 +340,8 @@ int parse_file(struct ast_arena *arena, struct diag_list *diags, struct ast_text
     bool out_of_memory = parse->out_of_memory;
     free(parse->stack);
     free(parse->letters);
+    free(parse->steps);
+    free(parse->ops);
     free(parse);
     return out_of_memory ? PARSE_NO_MEMORY : diags->errors > errors ? PARSE_REJECTED : PARSE_OK;
 }

@@ -30,6 +30,11 @@ struct parse_brace {
     bool is_lib;
 };
 
+struct parse_op {
+    enum ast_op op;
+    struct ast_pos at;
+};
+
 struct parse {
     struct ast_arena *arena;
     struct diag_list *diags;
@@ -51,9 +56,13 @@ struct parse {
     struct parse_brace *braces; /* innermost first */
     bool unwinding;             /* an unclosed brace was found: every body ends, up to the lib or file */
     struct ast_pos suspect;     /* a { whose } seems to be missing, by indentation; line 0: none */
-    void **stack;               /* children of unfinished nodes; malloc */
+    void **stack;               /* children of unfinished nodes; this and the next three are grown by parse_grow */
     uint32_t stack_used, stack_room;
-    char *letters;              /* text of the type being read; malloc */
+    struct ast_step *steps;     /* steps of unfinished ACCESS nodes */
+    uint32_t steps_used, steps_room;
+    struct parse_op *ops;       /* operators of unfinished CHAIN nodes */
+    uint32_t ops_used, ops_room;
+    char *letters;              /* text of the type being read */
     uint32_t letters_used, letters_room;
     bool out_of_memory;
     struct ast_node spare;      /* stands in for nodes when memory has ended */
@@ -70,13 +79,16 @@ struct ast_pos parse_found_at(const struct parse *parse);       /* the token, or
 /* Expects the bracket that closes `open`; with line breaks ignored up to it. */
 void parse_close(struct parse *parse, enum token_kind kind, struct ast_pos open);
 void parse_recover(struct parse *parse);          /* skips to the next statement; always moves on */
+void parse_stop(struct parse *parse);             /* the file ends here */
 void parse_calm(struct parse *parse);             /* the error is dealt with: reports count again */
 bool parse_enter(struct parse *parse, struct ast_pos at); /* one level deeper; false (and panic) at the limit. Pair with: */
 void parse_leave(struct parse *parse);
 
-/* memory (parse.c): never NULL; after a failure the parse ends */
+/* memory (parse.c); parse_node never gives NULL; after a failure the parse ends */
 struct ast_node *parse_node(struct parse *parse, enum ast_kind kind, struct ast_pos at);
 void *parse_alloc(struct parse *parse, size_t bytes);
+/* Makes room for `more` items of `size` bytes behind used; false when memory ends. */
+bool parse_grow(struct parse *parse, void *array_pointer, uint32_t used, uint32_t more, uint32_t *room, size_t size);
 struct ast_node *parse_end(struct parse *parse, struct ast_node *node); /* the node ends behind the last token */
 void parse_push(struct parse *parse, void *item);
 struct ast_nodes parse_pop(struct parse *parse, uint32_t mark);          /* the items since mark, in the arena */

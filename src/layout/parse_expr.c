@@ -17,37 +17,27 @@ static int infix_level(const struct parse *parse) {
     return op == AST_OP_COUNT ? 0 : ast_op_row(op)->level;
 }
 
-/* An operator waits on the stack as a token copied to the arena: rare enough to be cheap, and it keeps one stack. */
-struct pending_op {
-    enum ast_op op;
-    struct ast_pos at;
-};
-
 static void push_op(struct parse *parse) {
-    struct pending_op *pending = parse_alloc(parse, sizeof *pending);
-    if (pending) *pending = (struct pending_op){scan_kind_op(parse->token.kind), parse->token.at};
-    parse_push(parse, pending);
+    if (parse_grow(parse, &parse->ops, parse->ops_used, 1, &parse->ops_room, sizeof *parse->ops))
+        parse->ops[parse->ops_used++] = (struct parse_op){scan_kind_op(parse->token.kind), parse->token.at};
     parse_advance(parse);
 }
 
-/* Builds the CHAIN of what was pushed since mark: operand, operator, operand, … */
-static struct ast_node *chain_of(struct parse *parse, uint32_t mark) {
-    struct ast_nodes parts = parse_pop(parse, mark);
-    if (parse->out_of_memory || parts.count < 3) return error_node(parse);
-    uint32_t count = parts.count / 2 + 1;
-    struct ast_node *first = parts.at[0], *chain = parse_node(parse, AST_CHAIN, first->at);
-    struct ast_node **operands = parse_alloc(parse, count * sizeof *operands);
-    uint8_t *ops = parse_alloc(parse, count - 1);
-    struct ast_pos *op_at = parse_alloc(parse, (count - 1) * sizeof *op_at);
+/* Builds the CHAIN of the operands and operators pushed since the marks. */
+static struct ast_node *chain_of(struct parse *parse, uint32_t mark, uint32_t op_mark) {
+    struct ast_nodes operands = parse_pop(parse, mark);
+    uint32_t count = operands.count, op_count = parse->ops_used - op_mark;
+    parse->ops_used = op_mark;
+    if (parse->out_of_memory || count < 2 || op_count != count - 1) return error_node(parse);
+    struct ast_node *chain = parse_node(parse, AST_CHAIN, operands.at[0]->at);
+    uint8_t *ops = parse_alloc(parse, op_count);
+    struct ast_pos *op_at = parse_alloc(parse, op_count * sizeof *op_at);
     if (parse->out_of_memory) return error_node(parse);
-    for (uint32_t i = 0; i < count; i++) operands[i] = parts.at[2 * i];
-    for (uint32_t i = 0; i + 1 < count; i++) {
-        struct pending_op pending;
-        memcpy(&pending, (void *)parts.at[2 * i + 1], sizeof pending);
-        ops[i] = (uint8_t)pending.op;
-        op_at[i] = pending.at;
+    for (uint32_t i = 0; i < op_count; i++) {
+        ops[i] = (uint8_t)parse->ops[op_mark + i].op;
+        op_at[i] = parse->ops[op_mark + i].at;
     }
-    chain->as.chain.operands = operands;
+    chain->as.chain.operands = operands.at;
     chain->as.chain.ops = ops;
     chain->as.chain.op_at = op_at;
     chain->as.chain.count = count;
@@ -60,7 +50,7 @@ static struct ast_node *climb(struct parse *parse, struct ast_node *left, int le
         int level = infix_level(parse);
         if (level == 0 || level < least) return left;
         if (left->kind == AST_DISCARD) parse_error(parse, left->at, "_ discards a result: it cannot be read");
-        uint32_t mark = parse->stack_used;
+        uint32_t mark = parse->stack_used, op_mark = parse->ops_used;
         parse_push(parse, left);
         do {
             push_op(parse);
@@ -68,7 +58,7 @@ static struct ast_node *climb(struct parse *parse, struct ast_node *left, int le
             if (infix_level(parse) > level) right = climb(parse, right, level + 1);
             parse_push(parse, right);
         } while (infix_level(parse) == level);
-        left = chain_of(parse, mark);
+        left = chain_of(parse, mark, op_mark);
     }
 }
 
@@ -346,36 +336,35 @@ static struct ast_node *parse_primary(struct parse *parse) {
 
 /* ---- steps and calls ---- */
 
-/* What has been read of `base·a[i]…`: the steps wait on the stack until it is clear what they belong to. */
+/* What has been read of `base·a[i]…`: the steps wait in parse->steps, from mark on, until it is clear what they belong to. */
 struct postfix {
     struct ast_node *base;
     uint32_t mark;
 };
 
 static uint32_t step_count(const struct parse *parse, const struct postfix *postfix) {
-    return parse->stack_used - postfix->mark;
+    return parse->steps_used - postfix->mark;
 }
 
 static struct ast_node *access_of(struct parse *parse, const struct postfix *postfix) {
-    struct ast_nodes steps = parse_pop(parse, postfix->mark);
-    if (steps.count == 0) return postfix->base;
+    uint32_t count = step_count(parse, postfix);
+    parse->steps_used = postfix->mark;
+    if (count == 0) return postfix->base;
     struct ast_node *node = parse_node(parse, AST_ACCESS, postfix->base->at);
-    struct ast_step *list = parse_alloc(parse, steps.count * sizeof *list);
-    if (!list || node->kind == AST_ERROR) return node;
-    for (uint32_t i = 0; i < steps.count; i++) memcpy(&list[i], (void *)steps.at[i], sizeof *list);
+    struct ast_step *steps = parse_alloc(parse, count * sizeof *steps);
+    if (!steps || node->kind == AST_ERROR) return node;
+    memcpy(steps, parse->steps + postfix->mark, count * sizeof *steps);
     node->as.access.base = postfix->base;
-    node->as.access.steps = list;
-    node->as.access.count = steps.count;
+    node->as.access.steps = steps;
+    node->as.access.count = count;
     return parse_end(parse, node);
 }
 
 static void push_step(struct parse *parse, struct ast_step step) {
     step.end = parse->last_end.offset;
     step.end_line = parse->last_end.line;
-    struct ast_step *copy = parse_alloc(parse, sizeof *copy);
-    if (!copy) return;
-    *copy = step;
-    parse_push(parse, copy);
+    if (parse_grow(parse, &parse->steps, parse->steps_used, 1, &parse->steps_room, sizeof *parse->steps))
+        parse->steps[parse->steps_used++] = step;
 }
 
 static void parse_key_step(struct parse *parse, struct ast_step *step) {
@@ -450,7 +439,7 @@ static bool callee_of(struct parse *parse, const struct postfix *postfix, struct
     if (base->kind != AST_NAME) return false;
     *name = base->as.name.text;
     if (steps == 0) return true;
-    const struct ast_step *step = parse->stack[postfix->mark];
+    const struct ast_step *step = &parse->steps[postfix->mark];
     if (step->kind != AST_STEP_MEMBER) return false;
     *member_at = name->length + 2;
     char *joined = parse_alloc(parse, *member_at + step->name.length);
@@ -471,7 +460,7 @@ static void parse_call(struct parse *parse, struct postfix *postfix) {
     }
     bool no_struct = parse->no_struct;
     parse->no_struct = false;
-    parse->stack_used = postfix->mark;
+    parse->steps_used = postfix->mark;
     struct ast_node *node = parse_node(parse, AST_CALL, postfix->base->at);
     struct ast_pos open = open_bracket(parse);
     struct ast_nodes args = parse_list(parse, TOKEN_CLOSE_PAREN, open);
@@ -510,7 +499,7 @@ static void parse_struct_literal(struct parse *parse, struct postfix *postfix) {
         parse_error(parse, parse->token.at, "expected the name of a struct before {");
         return;
     }
-    parse->stack_used = postfix->mark;
+    parse->steps_used = postfix->mark;
     if (parse_enter(parse, parse->token.at) && node->kind == AST_STRUCT_LITERAL) {
         node->as.struct_literal.name = name;
         node->as.struct_literal.member_at = member_at;
@@ -526,14 +515,14 @@ static void check_base(struct parse *parse, const struct postfix *postfix) {
     bool stepped = step_count(parse, postfix) > 0;
     if (base->kind == AST_DISCARD && stepped) parse_error(parse, base->at, "_ discards a result: it has no members or elements");
     if (base->kind != AST_NAME || !memchr(base->as.name.text.at, '/', base->as.name.text.length)) return;
-    if (stepped && ((struct ast_step *)parse->stack[postfix->mark])->kind == AST_STEP_MEMBER) return;
+    if (stepped && parse->steps[postfix->mark].kind == AST_STEP_MEMBER) return;
     struct ast_text name = base->as.name.text;
     parse_error(parse, base->at, "%.*s names a package, not a value: a division needs white space on both sides of /",
                 (int)(name.length > 60 ? 60 : name.length), name.at);
 }
 
 static struct ast_node *parse_postfix(struct parse *parse) {
-    struct postfix postfix = {.mark = parse->stack_used};
+    struct postfix postfix = {.mark = parse->steps_used};
     postfix.base = parse_primary(parse);
     while (!parse->panic && (parse->brackets > 0 || !parse->token.line_before)) {
         enum token_kind kind = parse->token.kind;

@@ -359,6 +359,9 @@ void parse_block(struct parse *parse, struct ast_block *block, uint32_t indent, 
         close_block(parse, block, &brace);
         parse->braces = brace.outer;
         parse->stmt_at = stmt_at;
+    } else {
+        parse->scan.cut_short = true; /* every brace around is open too: one report is enough */
+        parse_stop(parse);
     }
     parse_leave(parse);
 }

@@ -2,21 +2,11 @@
  * Relies on parse.c; the grammar is the one of language.md §3. `int64·T` and `pkg·Point` have one form: the checker knows
  * which of the two it is. Promise: a loop, no recursion, so a type may be as long as it likes. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "layout/parse.h"
 
 static void put(struct parse *parse, const char *at, uint32_t length) {
-    if (parse->letters_room - parse->letters_used < length) {
-        uint32_t room = parse->letters_room * 2 + length + 64;
-        char *more = realloc(parse->letters, room);
-        if (!more) {
-            parse->out_of_memory = parse->panic = true;
-            return;
-        }
-        parse->letters = more;
-        parse->letters_room = room;
-    }
+    if (!parse_grow(parse, &parse->letters, parse->letters_used, length, &parse->letters_room, 1)) return;
     memcpy(parse->letters + parse->letters_used, at, length);
     parse->letters_used += length;
 }
