@@ -220,6 +220,12 @@ struct ast_comment {
     bool own_line; /* nothing but blanks before it on its line */
 };
 
+/* A pair of parentheses around an expression, for format; where several surround the same one, the outermost. */
+struct ast_paren {
+    struct ast_pos open;
+    struct ast_pos close;
+};
+
 /* Memory of one or more trees: blocks from malloc, freed together. Zero is a valid empty arena. */
 struct ast_arena {
     struct ast_arena_block *blocks;
@@ -233,6 +239,8 @@ struct ast_file {
     struct ast_nodes items;
     struct ast_comment *comments; /* in source order */
     uint32_t comment_count;
+    struct ast_paren *parens;     /* in source order, one for each node that is `parenthesised` */
+    uint32_t paren_count;
     uint32_t line_count;
 };
 

@@ -322,6 +322,13 @@ static int take_source(struct ast_arena *arena, struct diag_list *diags, struct 
     return check_encoding(diags, file->source) ? PARSE_OK : PARSE_REJECTED;
 }
 
+static void keep_parens(struct parse *parse, struct ast_file *file) {
+    if (parse->parens_used == 0) return;
+    file->parens = parse_alloc(parse, parse->parens_used * sizeof *file->parens);
+    for (uint32_t i = 0; file->parens && i < parse->parens_used; i++)
+        if (parse->parens[i].close.line) file->parens[file->paren_count++] = parse->parens[i];
+}
+
 int parse_file(struct ast_arena *arena, struct diag_list *diags, struct ast_text name, const char *source, size_t length,
                struct ast_file *file) {
     int rc = take_source(arena, diags, name, source, length, file);
@@ -337,9 +344,11 @@ int parse_file(struct ast_arena *arena, struct diag_list *diags, struct ast_text
     file->comments = parse->scan.comments;
     file->comment_count = parse->scan.comment_count;
     file->line_count = parse->scan.line;
+    keep_parens(parse, file);
     bool out_of_memory = parse->out_of_memory;
     free(parse->stack);
     free(parse->letters);
+    free(parse->parens);
     free(parse->steps);
     free(parse->ops);
     free(parse);

@@ -62,6 +62,8 @@ struct parse {
     uint32_t steps_used, steps_room;
     struct parse_op *ops;       /* operators of unfinished CHAIN nodes */
     uint32_t ops_used, ops_room;
+    struct ast_paren *parens;   /* all so far; close.line 0: not one of its own */
+    uint32_t parens_used, parens_room;
     char *letters;              /* text of the type being read */
     uint32_t letters_used, letters_room;
     bool out_of_memory;

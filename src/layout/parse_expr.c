@@ -237,9 +237,14 @@ static struct ast_node *parse_group(struct parse *parse) {
     bool no_struct = parse->no_struct;
     parse->no_struct = false;
     struct ast_pos open = open_bracket(parse);
+    uint32_t mine = parse->parens_used;
+    if (parse_grow(parse, &parse->parens, mine, 1, &parse->parens_room, sizeof *parse->parens))
+        parse->parens[parse->parens_used++] = (struct ast_paren){open, {0, 0, 0}};
     struct ast_node *node = parse->token.kind == TOKEN_CLOSE_PAREN ? error_node(parse) : NULL;
     if (node) parse_error(parse, parse->token.at, "expected a value between ( and )");
     else node = parse_expression(parse);
+    if (!parse->out_of_memory) parse->parens[mine].close = parse->token.at;
+    if (node->parenthesised && mine + 1 < parse->parens_used) parse->parens[mine + 1].close.line = 0; /* ((x)) is (x) */
     parse_close(parse, TOKEN_CLOSE_PAREN, open);
     parse->no_struct = no_struct;
     node->parenthesised = true;
@@ -346,16 +351,48 @@ static uint32_t step_count(const struct parse *parse, const struct postfix *post
     return parse->steps_used - postfix->mark;
 }
 
+/* `name` with the plain members of steps [0, count) joined on: `/a·b·c`. Sets *member_at behind the last `·`. */
+static struct ast_text join_members(struct parse *parse, struct ast_text name, const struct ast_step *steps, uint32_t count, uint32_t *member_at) {
+    uint32_t length = name.length;
+    for (uint32_t i = 0; i < count; i++) length += 2 + steps[i].name.length;
+    char *at = parse_alloc(parse, length);
+    if (!at) return name;
+    memcpy(at, name.at, name.length);
+    uint32_t used = name.length;
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(at + used, "\xC2\xB7", 2);
+        *member_at = used += 2;
+        memcpy(at + used, steps[i].name.at, steps[i].name.length);
+        used += steps[i].name.length;
+    }
+    return (struct ast_text){at, length};
+}
+
+static uint32_t plain_members(const struct ast_step *steps, uint32_t count) {
+    uint32_t plain = 0;
+    while (plain < count && steps[plain].kind == AST_STEP_MEMBER) plain++;
+    return plain;
+}
+
 static struct ast_node *access_of(struct parse *parse, const struct postfix *postfix) {
-    uint32_t count = step_count(parse, postfix);
+    const struct ast_step *steps = parse->steps + postfix->mark;
+    uint32_t count = step_count(parse, postfix), member_at;
+    struct ast_node *base = postfix->base;
     parse->steps_used = postfix->mark;
-    if (count == 0) return postfix->base;
-    struct ast_node *node = parse_node(parse, AST_ACCESS, postfix->base->at);
-    struct ast_step *steps = parse_alloc(parse, count * sizeof *steps);
-    if (!steps || node->kind == AST_ERROR) return node;
-    memcpy(steps, parse->steps + postfix->mark, count * sizeof *steps);
-    node->as.access.base = postfix->base;
-    node->as.access.steps = steps;
+    if (count > 0 && base->kind == AST_PATH && !base->parenthesised) { /* `/a ·b`, with a blank, is the path /a·b too */
+        uint32_t plain = plain_members(steps, count);
+        if (plain) base->as.path.text = join_members(parse, base->as.path.text, steps, plain, &member_at);
+        if (plain) base->end = steps[plain - 1].end, base->end_line = steps[plain - 1].end_line;
+        steps += plain;
+        count -= plain;
+    }
+    if (count == 0) return base;
+    struct ast_node *node = parse_node(parse, AST_ACCESS, base->at);
+    struct ast_step *copy = parse_alloc(parse, count * sizeof *copy);
+    if (!copy || node->kind == AST_ERROR) return node;
+    memcpy(copy, steps, count * sizeof *copy);
+    node->as.access.base = base;
+    node->as.access.steps = copy;
     node->as.access.count = count;
     return parse_end(parse, node);
 }
@@ -427,27 +464,20 @@ static void parse_member_step(struct parse *parse) {
 /* The name that `(` or `{` behind the postfix would apply to: `f`, `pkg·f`, `/lib/pkg·f`. False where it is none. */
 static bool callee_of(struct parse *parse, const struct postfix *postfix, struct ast_text *name, uint32_t *member_at) {
     const struct ast_node *base = postfix->base;
-    uint32_t steps = step_count(parse, postfix);
+    const struct ast_step *steps = parse->steps + postfix->mark;
+    uint32_t count = step_count(parse, postfix);
     *member_at = 0;
-    if (base->parenthesised || steps > 1 || (base->kind == AST_PATH && steps > 0)) return false;
-    if (base->kind == AST_PATH) {
+    if (base->parenthesised || plain_members(steps, count) < count) return false;
+    if (base->kind == AST_NAME && count <= 1) {
+        *name = base->as.name.text;
+    } else if (base->kind == AST_PATH) {
         *name = base->as.path.text;
         for (uint32_t i = name->length; i > 1 && !*member_at; i--)
             if (name->at[i - 2] == '\xC2' && name->at[i - 1] == '\xB7') *member_at = i;
-        return true;
+    } else {
+        return false;
     }
-    if (base->kind != AST_NAME) return false;
-    *name = base->as.name.text;
-    if (steps == 0) return true;
-    const struct ast_step *step = &parse->steps[postfix->mark];
-    if (step->kind != AST_STEP_MEMBER) return false;
-    *member_at = name->length + 2;
-    char *joined = parse_alloc(parse, *member_at + step->name.length);
-    if (!joined) return false;
-    memcpy(joined, name->at, name->length);
-    memcpy(joined + name->length, "\xC2\xB7", 2);
-    memcpy(joined + *member_at, step->name.at, step->name.length);
-    *name = (struct ast_text){joined, *member_at + step->name.length};
+    if (count) *name = join_members(parse, *name, steps, count, member_at);
     return true;
 }
 
