@@ -90,16 +90,22 @@ static void put_comment(struct format *format, const struct ast_comment *comment
     format->space = true;
 }
 
+/* A line break inside brackets; one that has been written already only takes the new indentation. */
+static void break_line(struct format *format) {
+    if (format->line_start && format->used) format->line_indent = format->inner;
+    else format_newline(format, format->inner);
+}
+
 void format_place(struct format *format, struct ast_pos at, bool force) {
     if (at.line == 0) return;
     const struct ast_comment *comment;
     while ((comment = pending(format, at.offset)) != NULL) {
-        if (format->brackets && comment->at.line > format->last_line) format_newline(format, format->inner);
+        if (format->brackets && comment->at.line > format->last_line) break_line(format);
         bool glued = format->used && strchr("([{", format->out[format->used - 1]);
         if (!glued) format->space = true;
         put_comment(format, comment);
     }
-    if (format->brackets && (force || format->must_break || at.line > format->last_line)) format_newline(format, format->inner);
+    if (format->brackets && (force || format->must_break || at.line > format->last_line)) break_line(format);
     format_ended(format, at.line);
 }
 
@@ -238,6 +244,7 @@ static void put_for(struct format *format, const struct ast_node *node) {
 
 static void put_parameters(struct format *format, struct ast_params params) {
     struct format_bracket opened = format_open(format, "(");
+    bool hanging = params.count > 0 && params.at[0].at.line > format->last_line; /* one a line: the ) has its own, too */
     for (uint32_t i = 0; i < params.count; i++) {
         const struct ast_param *param = &params.at[i];
         if (i) format_word(format, ",");
@@ -248,6 +255,7 @@ static void put_parameters(struct format *format, struct ast_params params) {
         format_ended(format, param->type.at.line);
         if (param->variadic) format_word(format, "...");
     }
+    if (hanging) format_newline(format, opened.opener_indent);
     format_close(format, opened, ")", (struct ast_pos){0, 0, 0});
 }
 

@@ -78,10 +78,10 @@ struct ast_pos parse_found_at(const struct parse *parse) {
 void parse_expected(struct parse *parse, const char *what) {
     const struct scan_token *token = &parse->token;
     struct ast_pos at = parse_found_at(parse);
-    if (token->kind == TOKEN_END) {
-        parse_error(parse, at, "expected %s, found the end of the file", what);
-    } else if (token->line_before && parse->brackets == 0) {
+    if (token->line_before && parse->brackets == 0) {
         parse_error(parse, at, "expected %s, found the end of the line", what);
+    } else if (token->kind == TOKEN_END) {
+        parse_error(parse, at, "expected %s, found the end of the file", what);
     } else if (token->kind == TOKEN_PATH && parse->last_end.offset == token->at.offset) {
         parse_error(parse, at, "expected %s, found the path %.*s: a division needs white space on both sides of /", what,
                     (int)(token->raw.length > 40 ? 40 : token->raw.length), token->raw.at);

@@ -326,7 +326,7 @@ static struct ast_node *parse_primary(struct parse *parse) {
         return parse_map(parse);
     case TOKEN_ASSIGN:
         if (parse->last_end.offset == parse->token.at.offset) {
-            parse_error(parse, parse->token.at, "there is no operator that computes and writes: as in x + 1 -> x, the write stands on its own");
+            parse_error(parse, parse->token.at, "no operator computes and writes at once: write x + 1 -> x");
             return error_node(parse);
         }
         parse_expected(parse, "a value");

@@ -187,6 +187,7 @@ static void parse_for_head(struct parse *parse, struct ast_node *node) {
         parse_loop_name(parse, &value, &value_at);
     }
     if (!parse->panic && parse->token.kind == TOKEN_ASSIGN) parse_error(parse, parse->token.at, "a for loop walks: for (x in xs) or for (i in range(0, n))");
+    else if (parse->token.kind == TOKEN_COMMA) parse_error(parse, parse->token.at, "a for loop has one name or two: for (x in xs), for (k, v in m)");
     else if (parse->token.kind != TOKEN_IN) parse_expected(parse, "in");
     parse_accept(parse, TOKEN_IN);
     struct ast_node *walked = parse_expression(parse);

@@ -1,7 +1,6 @@
 /* Literals of the scanner: numbers (bases, `_`, ranges) and the five forms of strings with their escapes.
  * Relies on scan.h for place keeping. Promise: a literal in error is reported at the character at fault and becomes a BAD
  * token; a decoded string is never longer than its source, and \r\n inside a string counts as \n. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
