@@ -63,7 +63,7 @@ static void put_float(struct format *format, const struct ast_node *node) {
         snprintf(digits, sizeof digits, "%.*g", precision, node->as.real.value);
         if (strtod(digits, NULL) == node->as.real.value) break;
     }
-    if (!strpbrk(digits, ".enif")) strcat(digits, ".0");
+    if (!strpbrk(digits, ".enif")) memcpy(digits + strlen(digits), ".0", sizeof ".0");
     format_word(format, digits);
 }
 

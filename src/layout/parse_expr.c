@@ -362,7 +362,7 @@ static struct ast_text join_members(struct parse *parse, struct ast_text name, c
     for (uint32_t i = 0; i < count; i++) {
         memcpy(at + used, "\xC2\xB7", 2);
         *member_at = used += 2;
-        memcpy(at + used, steps[i].name.at, steps[i].name.length);
+        if (steps[i].name.length) memcpy(at + used, steps[i].name.at, steps[i].name.length);
         used += steps[i].name.length;
     }
     return (struct ast_text){at, length};
