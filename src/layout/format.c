@@ -47,14 +47,14 @@ static void begin_text(struct format *format) {
 
 void format_text(struct format *format, struct ast_text text) {
     begin_text(format);
-    while (text.length > 0) { /* \r\n inside literals and comments is \n */
+    while (text.length > 0) { /* in literals and comments, carriage returns before a line break are part of it */
         const char *cr = memchr(text.at, '\r', text.length);
-        uint32_t part = cr ? (uint32_t)(cr - text.at) : text.length;
+        uint32_t part = cr ? (uint32_t)(cr - text.at) : text.length, run = 0;
         append(format, text.at, part);
-        if (cr && !(part + 1 < text.length && cr[1] == '\n')) append(format, "\r", 1);
-        if (cr) part++;
-        text.at += part;
-        text.length -= part;
+        while (part + run < text.length && text.at[part + run] == '\r') run++;
+        if (part + run == text.length || text.at[part + run] != '\n') append(format, text.at + part, run);
+        text.at += part + run;
+        text.length -= part + run;
     }
 }
 

@@ -28,9 +28,8 @@ void format_close(struct format *format, struct format_bracket opened, const cha
         format_place(format, (struct ast_pos){close.offset, first.line > format->last_line ? first.line : format->last_line, 0}, false);
     }
     format->inner = opened.opener_indent;
-    bool blank = format->space;
     format_place(format, close, false);
-    format->space = blank && !format->line_start;
+    format->space = false;
     format_word(format, bracket);
     format->space = false;
     format->brackets--;

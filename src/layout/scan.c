@@ -163,7 +163,7 @@ static void scan_comment(struct scan *scan, bool block) {
     if (block) skip_block_comment(scan, comment.at);
     else skip_line_comment(scan);
     comment.end = scan->at;
-    if (!block && scan->source[comment.end - 1] == '\r') comment.end--; /* trailing blanks stay: they may be meant */
+    while (!block && scan->source[comment.end - 1] == '\r') comment.end--; /* other blanks at the end stay: they may be meant */
     comment.end_line = scan->line;
     add_comment(scan, comment);
 }

@@ -1,6 +1,6 @@
 /* Literals of the scanner: numbers (bases, `_`, ranges) and the five forms of strings with their escapes.
  * Relies on scan.h for place keeping. Promise: a literal in error is reported at the character at fault and becomes a BAD
- * token; a decoded string is never longer than its source, and \r\n inside a string counts as \n. */
+ * token; a decoded string is never longer than its source, and \r before \n inside a string is dropped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,8 +247,11 @@ static void decode(struct scan *scan, struct scan_token *token, uint32_t to, boo
             continue;
         }
         scan_step(scan);
-        if (decoded.at && !(scan->source[at] == '\r' && scan->at < to && scan->source[scan->at] == '\n'))
-            append(&decoded, scan->source + at, scan->at - at);
+        if (scan->source[at] == '\r') { /* carriage returns before a line break are part of it */
+            while (scan->at < to && scan->source[scan->at] == '\r') scan_step(scan);
+            if (scan->at < to && scan->source[scan->at] == '\n') continue;
+        }
+        if (decoded.at) append(&decoded, scan->source + at, scan->at - at);
     }
     token->text = plain ? (struct ast_text){inside, to - from} : decoded.at ? (struct ast_text){decoded.at, decoded.used} : (struct ast_text){"", 0};
     token->kind = good ? TOKEN_STRING : TOKEN_BAD;
