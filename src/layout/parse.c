@@ -252,24 +252,20 @@ struct ast_node *parse_end(struct parse *parse, struct ast_node *node) {
     return node;
 }
 
-bool parse_grow(struct parse *parse, void *array_pointer, uint32_t used, uint32_t more, uint32_t *room, size_t size) {
-    if (*room - used >= more) return true;
-    void *array;
-    memcpy(&array, array_pointer, sizeof array);
+void *parse_grow(struct parse *parse, void *items, uint32_t used, uint32_t more, uint32_t *room, size_t size) {
+    if (*room - used >= more) return items;
     uint32_t wanted = *room * 2 + more + 64;
-    void *grown = realloc(array, wanted * size);
-    if (!grown) {
-        parse->out_of_memory = parse->panic = true;
-        return false;
-    }
-    memcpy(array_pointer, &grown, sizeof grown);
-    *room = wanted;
-    return true;
+    void *grown = realloc(items, wanted * size);
+    if (grown) *room = wanted;
+    else parse->out_of_memory = parse->panic = true;
+    return grown;
 }
 
 void parse_push(struct parse *parse, void *item) {
-    if (parse_grow(parse, &parse->stack, parse->stack_used, 1, &parse->stack_room, sizeof *parse->stack))
-        parse->stack[parse->stack_used++] = item;
+    void **stack = parse_grow(parse, parse->stack, parse->stack_used, 1, &parse->stack_room, sizeof *stack);
+    if (!stack) return;
+    parse->stack = stack;
+    stack[parse->stack_used++] = item;
 }
 
 struct ast_nodes parse_pop(struct parse *parse, uint32_t mark) {

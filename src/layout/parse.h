@@ -89,8 +89,9 @@ void parse_leave(struct parse *parse);
 /* memory (parse.c); parse_node never gives NULL; after a failure the parse ends */
 struct ast_node *parse_node(struct parse *parse, enum ast_kind kind, struct ast_pos at);
 void *parse_alloc(struct parse *parse, size_t bytes);
-/* Makes room for `more` items of `size` bytes behind used; false when memory ends. */
-bool parse_grow(struct parse *parse, void *array_pointer, uint32_t used, uint32_t more, uint32_t *room, size_t size);
+/* Makes room in a growing array for `more` items of `size` bytes behind `used`: gives its new place, to be stored in stead of
+ * items; NULL when memory ends (items is still there then). */
+void *parse_grow(struct parse *parse, void *items, uint32_t used, uint32_t more, uint32_t *room, size_t size);
 struct ast_node *parse_end(struct parse *parse, struct ast_node *node); /* the node ends behind the last token */
 void parse_push(struct parse *parse, void *item);
 struct ast_nodes parse_pop(struct parse *parse, uint32_t mark);          /* the items since mark, in the arena */

@@ -18,8 +18,11 @@ static int infix_level(const struct parse *parse) {
 }
 
 static void push_op(struct parse *parse) {
-    if (parse_grow(parse, &parse->ops, parse->ops_used, 1, &parse->ops_room, sizeof *parse->ops))
-        parse->ops[parse->ops_used++] = (struct parse_op){scan_kind_op(parse->token.kind), parse->token.at};
+    struct parse_op *ops = parse_grow(parse, parse->ops, parse->ops_used, 1, &parse->ops_room, sizeof *ops);
+    if (ops) {
+        parse->ops = ops;
+        ops[parse->ops_used++] = (struct parse_op){scan_kind_op(parse->token.kind), parse->token.at};
+    }
     parse_advance(parse);
 }
 
@@ -238,13 +241,16 @@ static struct ast_node *parse_group(struct parse *parse) {
     parse->no_struct = false;
     struct ast_pos open = open_bracket(parse);
     uint32_t mine = parse->parens_used;
-    if (parse_grow(parse, &parse->parens, mine, 1, &parse->parens_room, sizeof *parse->parens))
-        parse->parens[parse->parens_used++] = (struct ast_paren){open, {0, 0, 0}};
+    struct ast_paren *parens = parse_grow(parse, parse->parens, mine, 1, &parse->parens_room, sizeof *parens);
+    if (parens) {
+        parse->parens = parens;
+        parens[parse->parens_used++] = (struct ast_paren){open, {0, 0, 0}};
+    }
     struct ast_node *node = parse->token.kind == TOKEN_CLOSE_PAREN ? error_node(parse) : NULL;
     if (node) parse_error(parse, parse->token.at, "expected a value between ( and )");
     else node = parse_expression(parse);
-    if (!parse->out_of_memory) parse->parens[mine].close = parse->token.at;
-    if (node->parenthesised && mine + 1 < parse->parens_used) parse->parens[mine + 1].close.line = 0; /* ((x)) is (x) */
+    if (parens) parse->parens[mine].close = parse->token.at;
+    if (parens && node->parenthesised && mine + 1 < parse->parens_used) parse->parens[mine + 1].close.line = 0; /* ((x)) is (x) */
     parse_close(parse, TOKEN_CLOSE_PAREN, open);
     parse->no_struct = no_struct;
     node->parenthesised = true;
@@ -375,11 +381,12 @@ static uint32_t plain_members(const struct ast_step *steps, uint32_t count) {
 }
 
 static struct ast_node *access_of(struct parse *parse, const struct postfix *postfix) {
-    const struct ast_step *steps = parse->steps + postfix->mark;
     uint32_t count = step_count(parse, postfix), member_at;
     struct ast_node *base = postfix->base;
+    if (count == 0) return base;
+    const struct ast_step *steps = &parse->steps[postfix->mark];
     parse->steps_used = postfix->mark;
-    if (count > 0 && base->kind == AST_PATH && !base->parenthesised) { /* `/a ·b`, with a blank, is the path /a·b too */
+    if (base->kind == AST_PATH && !base->parenthesised) { /* `/a ·b`, with a blank, is the path /a·b too */
         uint32_t plain = plain_members(steps, count);
         if (plain) base->as.path.text = join_members(parse, base->as.path.text, steps, plain, &member_at);
         if (plain) base->end = steps[plain - 1].end, base->end_line = steps[plain - 1].end_line;
@@ -400,8 +407,10 @@ static struct ast_node *access_of(struct parse *parse, const struct postfix *pos
 static void push_step(struct parse *parse, struct ast_step step) {
     step.end = parse->last_end.offset;
     step.end_line = parse->last_end.line;
-    if (parse_grow(parse, &parse->steps, parse->steps_used, 1, &parse->steps_room, sizeof *parse->steps))
-        parse->steps[parse->steps_used++] = step;
+    struct ast_step *steps = parse_grow(parse, parse->steps, parse->steps_used, 1, &parse->steps_room, sizeof *steps);
+    if (!steps) return;
+    parse->steps = steps;
+    steps[parse->steps_used++] = step;
 }
 
 static void parse_key_step(struct parse *parse, struct ast_step *step) {
@@ -464,8 +473,8 @@ static void parse_member_step(struct parse *parse) {
 /* The name that `(` or `{` behind the postfix would apply to: `f`, `pkg·f`, `/lib/pkg·f`. False where it is none. */
 static bool callee_of(struct parse *parse, const struct postfix *postfix, struct ast_text *name, uint32_t *member_at) {
     const struct ast_node *base = postfix->base;
-    const struct ast_step *steps = parse->steps + postfix->mark;
     uint32_t count = step_count(parse, postfix);
+    const struct ast_step *steps = count ? &parse->steps[postfix->mark] : NULL;
     *member_at = 0;
     if (base->parenthesised || plain_members(steps, count) < count) return false;
     if (base->kind == AST_NAME && count <= 1) {

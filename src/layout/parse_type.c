@@ -6,8 +6,10 @@
 #include "layout/parse.h"
 
 static void put(struct parse *parse, const char *at, uint32_t length) {
-    if (!parse_grow(parse, &parse->letters, parse->letters_used, length, &parse->letters_room, 1)) return;
-    memcpy(parse->letters + parse->letters_used, at, length);
+    char *letters = parse_grow(parse, parse->letters, parse->letters_used, length, &parse->letters_room, 1);
+    if (!letters) return;
+    parse->letters = letters;
+    memcpy(letters + parse->letters_used, at, length);
     parse->letters_used += length;
 }
 
