@@ -77,6 +77,8 @@ struct ast_param {
 struct ast_params {
     struct ast_param *at;
     uint32_t count;
+    struct ast_pos open;  /* the ( */
+    struct ast_pos close; /* the ) */
 };
 
 /* `name:type = value` of a struct declaration; value NULL: no default (None until written). */

@@ -244,7 +244,7 @@ static void put_for(struct format *format, const struct ast_node *node) {
 
 static void put_parameters(struct format *format, struct ast_params params) {
     struct format_bracket opened = format_open(format, "(");
-    bool hanging = params.count > 0 && params.at[0].at.line > format->last_line; /* one a line: the ) has its own, too */
+    format_ended(format, params.open.line);
     for (uint32_t i = 0; i < params.count; i++) {
         const struct ast_param *param = &params.at[i];
         if (i) format_word(format, ",");
@@ -255,8 +255,7 @@ static void put_parameters(struct format *format, struct ast_params params) {
         format_ended(format, param->type.at.line);
         if (param->variadic) format_word(format, "...");
     }
-    if (hanging) format_newline(format, opened.opener_indent);
-    format_close(format, opened, ")", (struct ast_pos){0, 0, 0});
+    format_close(format, opened, ")", params.close);
 }
 
 static void put_signature(struct format *format, const struct ast_node *node) {

@@ -29,6 +29,7 @@ void format_close(struct format *format, struct format_bracket opened, const cha
     }
     format->inner = opened.opener_indent;
     format_place(format, close, false);
+    if (format->line_start) format->line_indent = format->inner;
     format->space = false;
     format_word(format, bracket);
     format->space = false;

@@ -145,13 +145,13 @@ static struct ast_param parse_parameter(struct parse *parse, bool write) {
 
 /* `( … )`; a missing ( ends in panic. */
 static struct ast_params parse_parameters(struct parse *parse, bool write) {
-    struct ast_params params = {NULL, 0};
+    struct ast_params params = {.count = 0};
     if (parse->panic) return params;
     if (parse->token.kind != TOKEN_OPEN_PAREN || parse_ended(parse)) {
         parse_expected(parse, write ? "( and the write parameters" : "( and the read parameters");
         return params;
     }
-    struct ast_pos open = parse->token.at;
+    params.open = parse->token.at;
     uint32_t mark = parse->stack_used;
     parse->brackets++;
     parse->open_brackets++;
@@ -163,7 +163,8 @@ static struct ast_params parse_parameters(struct parse *parse, bool write) {
         parse_push(parse, param);
         if (!parse_accept(parse, TOKEN_COMMA)) break;
     }
-    parse_close(parse, TOKEN_CLOSE_PAREN, open);
+    params.close = parse->token.at;
+    parse_close(parse, TOKEN_CLOSE_PAREN, params.open);
     struct ast_nodes parts = parse_pop(parse, mark);
     params.at = parts.count ? parse_alloc(parse, parts.count * sizeof *params.at) : NULL;
     params.count = params.at ? parts.count : 0;
@@ -173,7 +174,7 @@ static struct ast_params parse_parameters(struct parse *parse, bool write) {
 
 /* `(reads) [-> (writes)]` */
 static void parse_signature(struct parse *parse, struct ast_node *node) {
-    struct ast_params reads = parse_parameters(parse, false), writes = {NULL, 0};
+    struct ast_params reads = parse_parameters(parse, false), writes = {.count = 0};
     bool written = !parse->panic && !parse_ended(parse) && parse->token.kind == TOKEN_ARROW;
     if (written) {
         parse_advance(parse);
