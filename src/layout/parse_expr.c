@@ -149,7 +149,7 @@ static void parse_entry(struct parse *parse, struct entries *entries) {
         return;
     }
     struct ast_node *key = NULL, *value = parse_expression(parse);
-    if (!parse->panic && parse->token.kind == TOKEN_ASSIGN) {
+    if (!parse->panic && !parse_ended(parse) && parse->token.kind == TOKEN_ASSIGN) {
         key = key_of(parse, value, entries->named);
         if (!parse->panic) parse_advance(parse);
         value = parse_expression(parse);
