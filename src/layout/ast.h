@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Parentheses, brackets, braces, prefix operators and libs may nest so deep; beyond is a SyntaxError. */
+/* Brackets of every kind, blocks, libs, prefix operators, and operators inside looser ones may nest so deep, all of them
+ * counted together; beyond is a SyntaxError. A recursive walk at this depth should fit in a stack of 1 MiB. */
 #define AST_MAX_NESTING 1000
 
 /* A place in the source. line and column count from 1, column in code points (a tab is one); line 0: no place. */

@@ -20,6 +20,7 @@ void parse_stop(struct parse *parse) {
 void parse_advance(struct parse *parse) {
     parse->last_end = parse->token.end;
     scan_next(&parse->scan, &parse->token);
+    if (parse->token.line_before) parse->margin = parse->token.at.column;
     if (parse->scan.out_of_memory) parse->out_of_memory = true;
     if (parse->out_of_memory || !diag_has_room(parse->diags)) parse_stop(parse);
 }
@@ -82,7 +83,7 @@ void parse_expected(struct parse *parse, const char *what) {
         parse_error(parse, at, "expected %s, found the end of the line", what);
     } else if (token->kind == TOKEN_END) {
         parse_error(parse, at, "expected %s, found the end of the file", what);
-    } else if (token->kind == TOKEN_PATH && parse->last_end.offset == token->at.offset) {
+    } else if (token->kind == TOKEN_PATH) {
         parse_error(parse, at, "expected %s, found the path %.*s: a division needs white space on both sides of /", what,
                     (int)(token->raw.length > 40 ? 40 : token->raw.length), token->raw.at);
     } else {
@@ -119,7 +120,8 @@ void parse_close(struct parse *parse, enum token_kind kind, struct ast_pos open)
     const char *opens = kind == TOKEN_CLOSE_PAREN ? "(" : "[";
     enum token_kind found = parse->token.kind;
     bool ends = found == TOKEN_END || found == TOKEN_CLOSE_BRACE || found == TOKEN_SEMICOLON || found == TOKEN_ARROW || found == TOKEN_OPEN_BRACE;
-    if (ends || looks_like_next_statement(parse)) parse_error(parse, open, "this %s is never closed", opens);
+    bool written = found == TOKEN_ASSIGN && parse->token.at.line > open.line && parse->margin <= parse->stmt_at.column;
+    if (ends || written || looks_like_next_statement(parse)) parse_error(parse, open, "this %s is never closed", opens);
     else if (found == TOKEN_ASSIGN) wrong_assignment(parse);
     else parse_expected(parse, kind == TOKEN_CLOSE_PAREN ? ", or )" : ", or ]");
     parse->brackets--;

@@ -42,6 +42,7 @@ struct parse {
     struct scan_token token;    /* the one token of lookahead */
     struct ast_pos last_end;    /* behind the token before */
     struct ast_pos stmt_at;     /* first token of the statement being read: recovery compares columns with it */
+    uint32_t margin;            /* column of the first token on the token's line */
     bool panic;                 /* an error was reported in this statement: say nothing until recovery */
     bool allow_discard;         /* the next primary may be `_`: it is a write slot, or may become one */
     bool no_struct;             /* `name {` is no struct literal: a condition without its parentheses */

@@ -47,7 +47,8 @@ static struct ast_node *chain_of(struct parse *parse, uint32_t mark, uint32_t op
     return parse_end(parse, chain);
 }
 
-/* Goes on behind `left` with operators of at least `least`. Recurses only to a tighter level: at most ten deep. */
+/* Goes on behind `left` with operators of at least `least`. Recurses only to a tighter level, and counts that as nesting,
+ * which it is in the tree. */
 static struct ast_node *climb(struct parse *parse, struct ast_node *left, int least) {
     for (;;) {
         int level = infix_level(parse);
@@ -58,7 +59,10 @@ static struct ast_node *climb(struct parse *parse, struct ast_node *left, int le
         do {
             push_op(parse);
             struct ast_node *right = parse_prefixed(parse);
-            if (infix_level(parse) > level) right = climb(parse, right, level + 1);
+            if (infix_level(parse) > level) {
+                if (parse_enter(parse, parse->token.at)) right = climb(parse, right, level + 1);
+                parse_leave(parse);
+            }
             parse_push(parse, right);
         } while (infix_level(parse) == level);
         left = chain_of(parse, mark, op_mark);
@@ -192,8 +196,7 @@ void parse_entries(struct parse *parse, struct ast_node *node, struct ast_entry 
 
 static struct ast_node *parse_map(struct parse *parse) {
     struct ast_node *node = parse_node(parse, AST_MAP, parse->token.at);
-    if (parse_enter(parse, parse->token.at)) parse_entries(parse, node, &node->as.map.entries, &node->as.map.count, false);
-    parse_leave(parse);
+    if (node->kind == AST_MAP) parse_entries(parse, node, &node->as.map.entries, &node->as.map.count, false);
     return node;
 }
 
@@ -539,12 +542,11 @@ static void parse_struct_literal(struct parse *parse, struct postfix *postfix) {
         return;
     }
     parse->steps_used = postfix->mark;
-    if (parse_enter(parse, parse->token.at) && node->kind == AST_STRUCT_LITERAL) {
+    if (node->kind == AST_STRUCT_LITERAL) {
         node->as.struct_literal.name = name;
         node->as.struct_literal.member_at = member_at;
         parse_entries(parse, node, &node->as.struct_literal.entries, &node->as.struct_literal.count, true);
     }
-    parse_leave(parse);
     postfix->base = node;
 }
 

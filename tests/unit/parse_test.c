@@ -400,6 +400,7 @@ static void one_mistake_is_one_report(void **state) {
     assert_errors("x = 1 +\ny = f(1 2)\nz = [1; 2]\nif a { g() }\nw = 3\n", "1:8 2:9 3:5 4:4");
     assert_errors("rwfunc a() -> () {\n\tif (x {\n\t\ty = 1\n\t}\n}\nrwfunc b() -> () {\n\tf(1\n\tg(2)\n}\n", "2:5 7:3");
     assert_errors("rwfunc a() -> () {\n\twhile (true) {\n\t\tf()\n}\nrwfunc b() -> () { g() }\n", "2:15");
+    assert_errors("rwfunc a() -> () {\nx = (1 +\ny = 2\nz = ×\n}\n", "2:5 4:5");
     assert_errors("m = {a=1\nx = 2\nf()\n", "1:5");
     assert_errors("x = \"abc\nf(y)\n", "1:5");
     assert_errors("f(g(h(1, ), ), $)\ny = 1\n", "1:16");
