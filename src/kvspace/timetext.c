@@ -20,7 +20,8 @@ void timetext_civil_from_nanos(int64_t nanos, struct timetext_civil *civil) {
     int64_t seconds = floor_divide(nanos, NANOS_OF_SECOND);
     int64_t day = floor_divide(seconds, SECONDS_OF_DAY);
     int64_t rest = seconds - day * SECONDS_OF_DAY;
-    civil->nanos = (uint32_t)(nanos - seconds * NANOS_OF_SECOND);
+    int64_t part = nanos % NANOS_OF_SECOND;
+    civil->nanos = (uint32_t)(part < 0 ? part + NANOS_OF_SECOND : part);
     civil->hour = (uint8_t)(rest / 3600);
     civil->minute = (uint8_t)(rest / 60 % 60);
     civil->second = (uint8_t)(rest % 60);

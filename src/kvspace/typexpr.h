@@ -139,6 +139,9 @@ static inline bool typexpr_match_actual(const struct typexpr *pattern, const str
     return typexpr_match_actual_slow(pattern, actual);
 }
 
+/* Whether one member of a union takes the value. */
+bool typexpr_atom_takes(const struct typexpr_atom *pattern, const struct typexpr_actual *actual);
+
 /* Whether both take the same values; the order of a union does not count. */
 bool typexpr_equal(const struct typexpr *left, const struct typexpr *right);
 

@@ -64,7 +64,7 @@ static bool word_takes(const struct typexpr_atom *pattern, const struct typexpr_
 enum { ANY_ELEMENT = 1 };
 
 /* One member of the pattern against a type without ? * +. */
-static bool atom_takes(const struct typexpr_atom *pattern, const struct typexpr_actual *actual) {
+bool typexpr_atom_takes(const struct typexpr_atom *pattern, const struct typexpr_actual *actual) {
     bool whole_any = pattern->class == TYPE_ANY && pattern->axis_count == 0;
     if (whole_any && !pattern->prefix) return true;
     if (pattern->prefix != actual->prefix) return false;
@@ -91,7 +91,7 @@ bool typexpr_match_actual_slow(const struct typexpr *pattern, const struct typex
         return typexpr_takes_scalar(pattern, actual->kind);
     if (typexpr_is_any(pattern)) return true;
     for (const struct typexpr_atom *atom = typexpr_first(pattern); atom; atom = typexpr_next(pattern, atom))
-        if (atom_takes(atom, actual)) return true;
+        if (typexpr_atom_takes(atom, actual)) return true;
     return false;
 }
 
