@@ -100,6 +100,8 @@ void format_place(struct format *format, struct ast_pos at, bool force) {
     if (at.line == 0) return;
     const struct ast_comment *comment;
     while ((comment = pending(format, at.offset)) != NULL) {
+        /* Outside of brackets a line comment can only come from inside of a type: it waits for the end of the statement. */
+        if (!comment->block && !format->brackets) break;
         if (format->brackets && comment->at.line > format->last_line) break_line(format);
         bool glued = format->used && strchr("([{", format->out[format->used - 1]);
         if (!glued) format->space = true;

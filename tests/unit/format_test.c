@@ -1,5 +1,5 @@
 /* The formatter: canonical text for every form, comments and blank lines kept, formatting twice changes nothing, and
- * the formatted text means the same. Relies on the layout library; golden programs as in parse_test.c. */
+ * the formatted text means the same; the last test does so over golden programs with random blanks and comments. Relies on the layout library; golden programs as in parse_test.c. */
 #include <dirent.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 #include "layout/format.h"
 #include "layout/layout.h"
@@ -258,6 +259,113 @@ static void golden_programs_keep_their_meaning(void **state) {
     assert_true(programs > 50);
 }
 
+/* ---- random layouts ---- */
+
+static uint64_t random_state;
+
+static uint32_t random_below(uint32_t limit) { /* splitmix64 */
+    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)((z ^ (z >> 31)) % limit);
+}
+
+struct scattered {
+    char text[1 << 18];
+    size_t length;
+    char brackets[256]; /* what is open, innermost last */
+    uint32_t depth;
+};
+
+static void scatter(struct scattered *scattered, const char *at, size_t length) {
+    assert_true(scattered->length + length < sizeof scattered->text);
+    memcpy(scattered->text + scattered->length, at, length);
+    scattered->length += length;
+}
+
+static void scatter_gap(struct scattered *scattered, const struct scan_token *token, bool behind_open) {
+    static const char *const anywhere[] = {" ", "  ", "\t", " /* c */ ", " /* c\n   d */ ", " /**/ "};
+    static const char *const bracketed[] = {"\n", " // c\n", "\n\n\t", "\n# c\n", " # c\n# d\n"};
+    static const char *const between[] = {"\n", "\n\n\n", " // c\n", "\n/* c */ ", "\n# c\n\n", ";\n"};
+    bool inside = scattered->depth && scattered->brackets[scattered->depth - 1] != '{';
+    bool closes = token->kind == TOKEN_CLOSE_PAREN || token->kind == TOKEN_CLOSE_BRACKET || token->kind == TOKEN_COMMA;
+    const char *gap = token->blank_before ? " " : "";
+    if (token->line_before && !inside) gap = scattered->depth || random_below(2) ? between[random_below(5)] : between[random_below(6)];
+    else if (inside && (token->blank_before || closes || behind_open) && random_below(4) == 0) gap = bracketed[random_below(5)];
+    else if ((token->blank_before || closes || behind_open) && random_below(3) == 0) gap = anywhere[random_below(6)];
+    scatter(scattered, gap, strlen(gap));
+}
+
+/* The same tokens with other blanks, line breaks and comments between them, wherever these may stand. */
+static void scatter_program(struct scattered *scattered, struct ast_arena *arena, const char *text, size_t length) {
+    struct diag_list diags = {.count = 0};
+    struct scan scan;
+    struct scan_token token;
+    bool behind_open = false;
+    scattered->length = scattered->depth = 0;
+    scan_start(&scan, arena, &diags, (struct ast_text){text, (uint32_t)length});
+    for (scan_next(&scan, &token); token.kind != TOKEN_END; scan_next(&scan, &token)) {
+        char sign = token.raw.length == 1 ? token.raw.at[0] : ' ';
+        scatter_gap(scattered, &token, behind_open);
+        if (strchr(")]}", sign) && scattered->depth) scattered->depth--;
+        scatter(scattered, token.raw.at, token.raw.length);
+        if (strchr("([{", sign) && scattered->depth < sizeof scattered->brackets) scattered->brackets[scattered->depth++] = sign;
+        behind_open = sign == '(' || sign == '[';
+    }
+    diag_free(&diags);
+}
+
+static int check_scattered(struct scattered *scattered, const char *name, const char *text, size_t length) {
+    struct reading first, other;
+    if (read_text(&first, text, length)) {
+        drop(&first);
+        return 0;
+    }
+    scatter_program(scattered, &first.arena, text, length);
+    int rc = read_text(&other, scattered->text, scattered->length);
+    bool same = rc == 0 && ast_equal(&first.file, &other.file);
+    char *result = same ? formatted(scattered->text, scattered->length) : NULL;
+    if (!result) print_error("%s (%s):\n%.*s\n", name, rc ? other.diags.reports[0].message : "differs", (int)scattered->length, scattered->text);
+    bool holds = result != NULL;
+    free(result);
+    drop(&first);
+    drop(&other);
+    return !holds;
+}
+
+static int each_golden_program(int (*check)(struct scattered *, const char *, const char *, size_t), struct scattered *scattered, int rounds) {
+    const char *root = getenv("KVLANG_SOURCE_DIR");
+    char folder[1024], path[2048];
+    static char text[1 << 16];
+    snprintf(folder, sizeof folder, "%s/tests/programs/golden", root ? root : ".");
+    DIR *directory = opendir(folder);
+    if (!directory) skip();
+    int failed = 0;
+    for (struct dirent *entry = readdir(directory); entry && !failed; entry = readdir(directory)) {
+        if (!strstr(entry->d_name, ".kv")) continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        FILE *stream = fopen(path, "rb");
+        assert_non_null(stream);
+        size_t length = fread(text, 1, sizeof text - 1, stream);
+        fclose(stream);
+        for (int i = 0; i < rounds && !failed; i++) failed = check(scattered, entry->d_name, text, length);
+    }
+    closedir(directory);
+    return failed;
+}
+
+static void blanks_and_comments_change_nothing(void **state) {
+    (void)state;
+    const char *seed = getenv("KVLANG_SEED");
+    random_state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL);
+    print_message("KVLANG_SEED=%llu\n", (unsigned long long)random_state);
+    struct scattered *scattered = malloc(sizeof *scattered);
+    assert_non_null(scattered);
+    int failed = each_golden_program(check_scattered, scattered, 5);
+    free(scattered);
+    assert_int_equal(0, failed);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(aliases_become_canonical),
@@ -270,6 +378,7 @@ int main(void) {
         cmocka_unit_test(what_does_not_parse_is_not_formatted),
         cmocka_unit_test(comparison_sees_differences),
         cmocka_unit_test(golden_programs_keep_their_meaning),
+        cmocka_unit_test(blanks_and_comments_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
