@@ -110,6 +110,12 @@ static void wrong_assignment(struct parse *parse) {
                                               : "= writes and is no operator: == compares");
 }
 
+/* A `}` in the middle of a line that did not open the block around: hardly the block's end, rather a slip. */
+static bool stray_brace(const struct parse *parse) {
+    if (parse->token.kind != TOKEN_CLOSE_BRACE || parse->token.line_before) return false;
+    return !parse->braces || parse->braces->open.line != parse->token.at.line;
+}
+
 void parse_close(struct parse *parse, enum token_kind kind, struct ast_pos open) {
     if (parse->panic || parse->token.kind == kind) {
         parse->brackets--;
@@ -120,6 +126,7 @@ void parse_close(struct parse *parse, enum token_kind kind, struct ast_pos open)
     const char *opens = kind == TOKEN_CLOSE_PAREN ? "(" : "[";
     enum token_kind found = parse->token.kind;
     bool ends = found == TOKEN_END || found == TOKEN_CLOSE_BRACE || found == TOKEN_SEMICOLON || found == TOKEN_ARROW || found == TOKEN_OPEN_BRACE;
+    if (stray_brace(parse)) ends = false;
     bool written = found == TOKEN_ASSIGN && parse->token.at.line > open.line && parse->margin <= parse->stmt_at.column;
     if (ends || written || looks_like_next_statement(parse)) parse_error(parse, open, "this %s is never closed", opens);
     else if (found == TOKEN_ASSIGN) wrong_assignment(parse);
@@ -179,7 +186,7 @@ static bool stops_here(const struct parse *parse, const struct skipped *open) {
     /* A declaration at the left margin ends even a brace that was opened in the skipped text. */
     if (parse->token.line_before && parse_at_declaration(parse) && parse->token.at.column <= parse->stmt_at.column) return true;
     if (open->hard_braces > 0) return false;
-    if (kind == TOKEN_CLOSE_BRACE) return open->soft_braces <= 0;
+    if (kind == TOKEN_CLOSE_BRACE) return open->soft_braces <= 0 && !stray_brace(parse);
     return kind == TOKEN_SEMICOLON && open->soft_braces + open->soft_brackets <= 0;
 }
 

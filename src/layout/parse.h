@@ -28,6 +28,7 @@ struct parse_brace {
     struct ast_pos open;
     uint32_t indent; /* column of the first token of what the brace belongs to */
     bool is_lib;
+    bool assumed; /* there is no {: its line is broken, but the lines behind it are indented as a body */
 };
 
 struct parse_op {

@@ -127,6 +127,10 @@ static struct ast_param parse_parameter(struct parse *parse, bool write) {
     struct ast_param param = {.type = {.text = {"", 0}}};
     param.name = parse_plain_name(parse, "a parameter", &param.at);
     if (parse->panic) return param;
+    if (parse->token.kind == TOKEN_BAD) {
+        parse_expected(parse, ":");
+        return param;
+    }
     if (parse->token.kind != TOKEN_COLON) {
         parse_report(parse, param.at, "the parameter %.*s has no type: write %.*s:int64 or another type", (int)param.name.length, param.name.at,
                      (int)param.name.length, param.name.at);
@@ -226,16 +230,20 @@ static struct ast_node *parse_rwir(struct parse *parse) {
     return parse_end(parse, node);
 }
 
-static void parse_field(struct parse *parse) {
+/* False where no field stands at the margin of the struct: its } is missing, and what follows is something else. */
+static bool parse_field(struct parse *parse, const struct parse_brace *brace) {
     struct ast_field *field = parse_alloc(parse, sizeof *field);
     if (!field) {
         parse_recover(parse);
-        return;
+        return true;
     }
+    bool margin = parse->token.line_before && parse->token.at.column <= brace->indent;
+    if (margin && parse->token.kind != TOKEN_IDENTIFIER) return false;
     parse->stmt_at = parse->token.at;
     parse->token.line_before = false;
     field->name = parse_plain_name(parse, "a field", &field->at);
     if (!parse->panic && (parse->token.kind != TOKEN_COLON || parse_ended(parse))) {
+        if (margin) return false;
         parse_error(parse, field->at, "the field %.*s has no type: write %.*s:int64 or another type", (int)field->name.length, field->name.at,
                     (int)field->name.length, field->name.at);
     } else if (!parse->panic) {
@@ -246,6 +254,7 @@ static void parse_field(struct parse *parse) {
     if (!parse->panic && !parse_ended(parse) && !parse_accept(parse, TOKEN_COMMA)) parse_expected(parse, "; or }");
     parse_push(parse, field);
     if (parse->panic) parse_recover(parse);
+    return true;
 }
 
 /* `{ … }` of a struct. */
@@ -253,19 +262,23 @@ static void parse_fields(struct parse *parse, struct ast_node *node) {
     struct ast_pos open = parse->token.at, stmt_at = parse->stmt_at;
     uint32_t mark = parse->stack_used;
     bool given_up = false;
+    struct parse_brace brace = {.outer = parse->braces, .open = open, .indent = stmt_at.column};
+    parse->braces = &brace;
     parse_advance(parse);
     while (parse->token.kind != TOKEN_CLOSE_BRACE && parse->token.kind != TOKEN_END && !given_up) {
         if (parse->token.kind == TOKEN_SEMICOLON) parse_advance(parse);
         else if (parse->token.line_before && parse_at_declaration(parse)) given_up = true;
-        else parse_field(parse);
+        else given_up = !parse_field(parse, &brace);
     }
+    parse->braces = brace.outer;
     struct ast_pos close = parse->token.at;
     parse->stmt_at = stmt_at;
     if (given_up || parse->token.kind == TOKEN_END) {
         parse_error(parse, open, "this { is never closed");
+        if (given_up && !parse->token.line_before) parse_recover(parse);
         if (given_up) {
             parse_calm(parse);
-            parse->unwinding = true; /* the next declaration is read as such, without the end of this statement */
+            parse->unwinding = true; /* what follows is read on its own, without the end of this statement */
         }
     }
     parse_accept(parse, TOKEN_CLOSE_BRACE);

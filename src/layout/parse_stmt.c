@@ -307,6 +307,11 @@ static void end_statement(struct parse *parse) {
     if (parse->panic) parse_recover(parse);
 }
 
+/* A body without its { ends where the indentation does. */
+static bool leaves_assumed(const struct parse *parse, const struct parse_brace *brace) {
+    return brace && brace->assumed && parse->token.line_before && parse->token.at.column <= brace->indent;
+}
+
 struct ast_nodes parse_body(struct parse *parse, struct parse_brace *brace) {
     bool items = !brace || brace->is_lib;
     uint32_t mark = parse->stack_used;
@@ -316,11 +321,12 @@ struct ast_nodes parse_body(struct parse *parse, struct parse_brace *brace) {
             parse_calm(parse);
         }
         while (!parse->panic && parse->token.kind == TOKEN_SEMICOLON) parse_advance(parse);
-        if (parse->unwinding || parse->token.kind == TOKEN_END) break;
+        if (parse->unwinding || parse->token.kind == TOKEN_END || leaves_assumed(parse, brace)) break;
         if (parse->token.kind == TOKEN_CLOSE_BRACE) {
             if (brace) break;
-            parse_report(parse, parse->token.at, "this } closes nothing");
-            parse_advance(parse);
+            parse->stmt_at = parse->token.at;
+            parse_error(parse, parse->token.at, "this } closes nothing");
+            parse_recover(parse);
             continue;
         }
         if (!items && parse_at_declaration(parse) && leaves_function(parse, brace)) break;
@@ -335,6 +341,10 @@ struct ast_nodes parse_body(struct parse *parse, struct parse_brace *brace) {
 static void close_block(struct parse *parse, struct ast_block *block, const struct parse_brace *brace) {
     block->close = parse->token.at;
     if (parse->unwinding) return;
+    if (brace->assumed) {
+        if (parse->token.kind == TOKEN_CLOSE_BRACE && parse->token.at.column == brace->indent) parse_advance(parse);
+        return;
+    }
     if (parse->token.kind != TOKEN_CLOSE_BRACE) {
         report_unclosed(parse, blamed(parse, brace));
         return;
@@ -344,23 +354,35 @@ static void close_block(struct parse *parse, struct ast_block *block, const stru
     parse_advance(parse);
 }
 
-void parse_block(struct parse *parse, struct ast_block *block, uint32_t indent, bool is_lib) {
-    if (parse->panic) return;
-    if (parse->token.kind != TOKEN_OPEN_BRACE) {
-        parse_expected(parse, "{");
-        return;
+/* At the `{`, or behind a broken head at lines that are indented as its body. False: there is no body to read. */
+static bool open_block(struct parse *parse, struct parse_brace *brace) {
+    if (!parse->panic && parse->token.kind == TOKEN_OPEN_BRACE) {
+        parse_advance(parse);
+        return true;
     }
+    if (!parse->panic) parse_expected(parse, "{");
+    parse_skip_to_brace(parse);
+    if (!parse->panic && parse->token.kind == TOKEN_OPEN_BRACE) {
+        parse_advance(parse);
+        return true;
+    }
+    if (!parse->token.line_before || parse->token.at.column <= brace->indent || parse->token.kind == TOKEN_END) return false;
+    parse_calm(parse);
+    brace->assumed = true;
+    return !parse->panic;
+}
+
+void parse_block(struct parse *parse, struct ast_block *block, uint32_t indent, bool is_lib) {
     struct parse_brace brace = {.outer = parse->braces, .open = parse->token.at, .indent = indent, .is_lib = is_lib};
     struct ast_pos stmt_at = parse->stmt_at;
     block->open = brace.open;
-    if (parse_enter(parse, brace.open)) {
+    if (parse_enter(parse, brace.open) && open_block(parse, &brace)) {
         parse->braces = &brace;
-        parse_advance(parse);
         block->body = parse_body(parse, &brace);
         close_block(parse, block, &brace);
         parse->braces = brace.outer;
         parse->stmt_at = stmt_at;
-    } else {
+    } else if (parse->depth > AST_MAX_NESTING) {
         parse->scan.cut_short = true; /* every brace around is open too: one report is enough */
         parse_stop(parse);
     }
