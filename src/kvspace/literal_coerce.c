@@ -66,11 +66,11 @@ static int fail_fit(struct literal_parser *parser, size_t position, enum kv_kind
     if (kind_is_float(element.kind)) (void)numtext_print_float64(element_double(element), text);
     else if (kind_class(element.kind) == KIND_CLASS_INT) (void)numtext_print_int64((int64_t)element.bits, text);
     else (void)numtext_print_uint64(element.bits, text);
-    return literal_fail(parser, LITERAL_EVALUE, position, "%s does not fit %s", text, kind_name(kind));
+    return LITERAL_FAIL(parser, LITERAL_EVALUE, position, "%s does not fit %s", text, kind_name(kind));
 }
 
 static int fail_kind(struct literal_parser *parser, size_t position, enum kv_kind kind, enum kv_kind found) {
-    return literal_fail(parser, LITERAL_ETYPE, position, "expected %s, found %s", kind_name(kind), kind_name(found));
+    return LITERAL_FAIL(parser, LITERAL_ETYPE, position, "expected %s, found %s", kind_name(kind), kind_name(found));
 }
 
 static int convert_to_integer(struct literal_parser *parser, size_t position, enum kv_kind kind, bool wrap,
@@ -205,9 +205,9 @@ static int encode(struct literal_parser *parser, struct literal *value, enum kv_
     size_t bytes = value->text_bytes;
     size_t units = kind == KIND_CHAR_UTF32 ? utf8_count(value->text, bytes) : bytes;
     if (kind == KIND_CHAR_ASCII && !utf8_is_ascii(value->text, bytes))
-        return literal_fail(parser, LITERAL_EVALUE, value->position, "this string has characters that are not ASCII");
+        return LITERAL_FAIL(parser, LITERAL_EVALUE, value->position, "this string has characters that are not ASCII");
     if (units > parser->body_bytes_max / kind_size(kind))
-        return literal_fail(parser, LITERAL_ELIMIT, value->position, "this string is too long");
+        return LITERAL_FAIL(parser, LITERAL_ELIMIT, value->position, "this string is too long");
     value->body = value->text;
     if (kind == KIND_CHAR_UTF32) {
         uint32_t *points = literal_alloc(parser, units * sizeof *points);
@@ -246,7 +246,7 @@ int literal_array_body(struct literal_parser *parser, struct literal *array) {
     bool too_great = false;
     for (size_t i = 0; i < array->ndim; i++) too_great |= __builtin_mul_overflow(bytes, array->dims[i], &bytes);
     if (too_great || bytes > parser->body_bytes_max)
-        return literal_fail(parser, LITERAL_ELIMIT, array->position, "this array is too large");
+        return LITERAL_FAIL(parser, LITERAL_ELIMIT, array->position, "this array is too large");
     struct typexpr_actual actual;
     describe(array, &actual);
     char text[256];
@@ -265,7 +265,7 @@ static int fill_array(struct literal_parser *parser, struct literal *array, cons
         exact &= typexpr_axes(atom)[i] < AXIS_LEAST;
         array->dims[i] = typexpr_axes(atom)[i] < AXIS_LEAST ? typexpr_axes(atom)[i] : 0;
     }
-    if (fill && !exact) return literal_fail(parser, LITERAL_ETYPE, array->position, "[v...] needs a type with lengths, [4]int64");
+    if (fill && !exact) return LITERAL_FAIL(parser, LITERAL_ETYPE, array->position, "[v...] needs a type with lengths, [4]int64");
     struct literal_element element = fill ? *fill : (struct literal_element){0, atom->kind, false};
     int rc = literal_convert(parser, array->position, (enum kv_kind)atom->kind, false, &element);
     if (rc) return rc;
@@ -303,7 +303,7 @@ static int fail_type(struct literal_parser *parser, const struct literal *value,
     char wanted[80];
     (void)typexpr_print(type, wanted, sizeof wanted);
     const char *found = value->type && value->type[0] ? value->type : names[value->class];
-    return literal_fail(parser, LITERAL_ETYPE, value->position, "expected %s, found %.60s", wanted, found);
+    return LITERAL_FAIL(parser, LITERAL_ETYPE, value->position, "expected %s, found %.60s", wanted, found);
 }
 
 static bool is_shape(const struct typexpr_atom *atom) { return atom->class == TYPE_KIND && !atom->prefix; }

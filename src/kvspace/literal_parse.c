@@ -6,6 +6,7 @@
 #include "kvspace/timetext.h"
 #include "kvspace/utf8.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ void *literal_alloc(struct literal_parser *parser, uint64_t bytes) {
         size_t capacity = rounded > BLOCK_BYTES / 4 ? rounded : BLOCK_BYTES;
         block = calloc(1, sizeof *block + capacity); /* calloc leaves the pages of large zeroed arrays untouched */
         if (!block) {
-            (void)literal_fail(parser, LITERAL_ENOMEM, parser->at, "out of memory");
+            (void)LITERAL_FAIL(parser, LITERAL_ENOMEM, parser->at, "out of memory");
             return NULL;
         }
         block->capacity = capacity;
@@ -44,14 +45,13 @@ void *literal_alloc(struct literal_parser *parser, uint64_t bytes) {
     return place;
 }
 
-int literal_fail(struct literal_parser *parser, int code, size_t position, const char *format, ...) {
+void literal_report(struct literal_parser *parser, int code, size_t position, const char *format, ...) {
     parser->error->code = code;
     parser->error->position = position;
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(parser->error->message, sizeof parser->error->message, format, arguments);
     va_end(arguments);
-    return code;
 }
 
 struct literal *literal_new(struct literal_parser *parser, enum literal_class class, size_t position) {
@@ -75,7 +75,7 @@ static int parse_value(struct literal_parser *parser, struct literal **out);
 /* `[]` and `[1...]` are values only where a type is declared. */
 static int settle(struct literal_parser *parser, const struct literal *value) {
     if (!literal_is_untyped(value)) return LITERAL_OK;
-    return literal_fail(parser, LITERAL_ETYPE, value->position, "an empty or filled array needs a type: [4]int64([])");
+    return LITERAL_FAIL(parser, LITERAL_ETYPE, value->position, "an empty or filled array needs a type: [4]int64([])");
 }
 
 /* ---- arrays ---- */
@@ -93,7 +93,7 @@ static int push_element(struct literal_parser *parser, struct array_builder *bui
     if (builder->count == builder->capacity) {
         size_t capacity = builder->capacity * 2 + 16;
         struct literal_element *larger = realloc(builder->items, capacity * sizeof *larger);
-        if (!larger) return literal_fail(parser, LITERAL_ENOMEM, parser->at, "out of memory");
+        if (!larger) return LITERAL_FAIL(parser, LITERAL_ENOMEM, parser->at, "out of memory");
         builder->items = larger;
         builder->capacity = capacity;
     }
@@ -107,12 +107,12 @@ static int read_leaf(struct literal_parser *parser, struct literal_element *elem
     if (literal_read_constant(parser, element)) return LITERAL_OK;
     if ((next >= '0' && next <= '9') || next == '-' || next == '+') return literal_read_number(parser, element);
     if (literal_at_string(parser))
-        return literal_fail(parser, LITERAL_ETYPE, start, "strings cannot stand in […]; write {\"a\", \"b\"}");
-    struct literal *value;
+        return LITERAL_FAIL(parser, LITERAL_ETYPE, start, "strings cannot stand in […]; write {\"a\", \"b\"}");
+    struct literal *value = NULL;
     int rc = parse_value(parser, &value);
     if (rc) return rc;
     if (value->class != LITERAL_SCALAR)
-        return literal_fail(parser, LITERAL_ETYPE, start, "an array holds numbers, bools, times or durations; write {…}");
+        return LITERAL_FAIL(parser, LITERAL_ETYPE, start, "an array holds numbers, bools, times or durations; write {…}");
     *element = literal_load(value);
     return LITERAL_OK;
 }
@@ -121,7 +121,7 @@ static int end_row(struct literal_parser *parser, struct array_builder *builder,
                    size_t start) {
     if (builder->ndim == 0) builder->ndim = level + 1; /* an empty row before any element */
     if (builder->known[level] && builder->dims[level] != count)
-        return literal_fail(parser, LITERAL_ETYPE, start, "this row has %llu elements, those before it %llu",
+        return LITERAL_FAIL(parser, LITERAL_ETYPE, start, "this row has %llu elements, those before it %llu",
                             (unsigned long long)count, (unsigned long long)builder->dims[level]);
     builder->known[level] = true;
     builder->dims[level] = count;
@@ -135,15 +135,15 @@ static int parse_item(struct literal_parser *parser, struct array_builder *build
     bool row = literal_peek(parser) == '[';
     unsigned needed = row ? level + 2 : level + 1; /* axes that this item implies */
     if (builder->ndim && (row ? needed > builder->ndim : needed != builder->ndim))
-        return literal_fail(parser, LITERAL_ETYPE, parser->at, "rows and elements are mixed in this array");
+        return LITERAL_FAIL(parser, LITERAL_ETYPE, parser->at, "rows and elements are mixed in this array");
     if (row) {
         if (needed > LITERAL_AXES_MAX)
-            return literal_fail(parser, LITERAL_ELIMIT, parser->at, "an array has at most %d axes", LITERAL_AXES_MAX);
+            return LITERAL_FAIL(parser, LITERAL_ELIMIT, parser->at, "an array has at most %d axes", LITERAL_AXES_MAX);
         parser->at++;
         return parse_rows(parser, builder, level + 1);
     }
     builder->ndim = needed;
-    struct literal_element element;
+    struct literal_element element = {0};
     int rc = read_leaf(parser, &element);
     return rc ? rc : push_element(parser, builder, element);
 }
@@ -209,7 +209,7 @@ static int finish_array(struct literal_parser *parser, struct array_builder *bui
     size_t odd_one = 0;
     enum kv_kind kind = kind_of_elements(builder, &odd_one);
     if (kind == KIND_NONE)
-        return literal_fail(parser, LITERAL_ETYPE, array->position, "element %zu has no common kind with those before it; write {…}",
+        return LITERAL_FAIL(parser, LITERAL_ETYPE, array->position, "element %zu has no common kind with those before it; write {…}",
                             odd_one);
     array->kind = (uint8_t)kind;
     array->plain = true;
@@ -280,9 +280,9 @@ static int parse_pointer(struct literal_parser *parser, struct literal **out) {
         parser->at += bytes;
     }
     if (pointer->text_bytes < 2 || pointer->text[0] != '/')
-        return literal_fail(parser, LITERAL_ESYNTAX, start, "a pointer is an absolute path: &/n1");
+        return LITERAL_FAIL(parser, LITERAL_ESYNTAX, start, "a pointer is an absolute path: &/n1");
     if (!utf8_is_valid(pointer->text, pointer->text_bytes))
-        return literal_fail(parser, LITERAL_ESYNTAX, start, "this path is not valid UTF-8");
+        return LITERAL_FAIL(parser, LITERAL_ESYNTAX, start, "this path is not valid UTF-8");
     pointer->type = "*any";
     *out = pointer;
     return LITERAL_OK;
@@ -329,14 +329,14 @@ static int parse_tuple(struct literal_parser *parser, struct literal **out) {
     struct entry_list list = {.owner = tuple};
     parser->at++;
     do {
-        struct literal_element element;
-        struct literal *part;
+        struct literal_element element = {0};
+        struct literal *part = NULL;
         int rc = read_leaf(parser, &element);
         if (!rc) rc = literal_from_element(parser, parser->at, element, &part);
         if (!rc) rc = append_entry(parser, &list, NULL, part);
         if (rc) return rc;
         if (tuple->entry_count > LITERAL_AXES_MAX)
-            return literal_fail(parser, LITERAL_ELIMIT, tuple->position, "a tuple key has at most %d parts", LITERAL_AXES_MAX);
+            return LITERAL_FAIL(parser, LITERAL_ELIMIT, tuple->position, "a tuple key has at most %d parts", LITERAL_AXES_MAX);
     } while (literal_accept(parser, ','));
     *out = tuple;
     return literal_accept(parser, ']') ? LITERAL_OK : literal_fail_expected(parser, "\",\" or \"]\"");
@@ -360,7 +360,7 @@ static bool at_tuple(const struct literal_parser *parser) {
 static int parse_key(struct literal_parser *parser, bool is_struct, struct literal **key) {
     (void)literal_skip(parser);
     size_t start = parser->at;
-    struct literal_element element;
+    struct literal_element element = {0};
     if (!is_struct && literal_read_constant(parser, &element)) return literal_from_element(parser, start, element, key);
     size_t bare = bare_key_bytes(parser);
     if (bare) {
@@ -374,22 +374,23 @@ static int parse_key(struct literal_parser *parser, bool is_struct, struct liter
 
 /* One entry: `key = value`, or a value alone, which gets the next number as its key. */
 static int parse_entry(struct literal_parser *parser, struct entry_list *list, bool *numbered) {
-    struct literal *key;
-    struct literal *value;
+    struct literal *key = NULL;
+    struct literal *value = NULL;
     bool is_struct = list->owner->class == LITERAL_STRUCT;
     bool first = list->owner->entry_count == 0;
     int rc = parse_key(parser, is_struct, &key);
     if (rc) return rc;
+    assert(key);
     size_t position = key->position;
     bool keyed = literal_accept(parser, '=');
     if (first) *numbered = !keyed;
     if (is_struct && (!keyed || key->class != LITERAL_TEXT))
-        return literal_fail(parser, LITERAL_ESYNTAX, position, "a struct's fields are written name=value");
+        return LITERAL_FAIL(parser, LITERAL_ESYNTAX, position, "a struct's fields are written name=value");
     if (*numbered == keyed)
-        return literal_fail(parser, LITERAL_ESYNTAX, position, "entries with and without a key are mixed in this map");
+        return LITERAL_FAIL(parser, LITERAL_ESYNTAX, position, "entries with and without a key are mixed in this map");
     if (keyed) {
         if (key->class != LITERAL_TEXT && key->class != LITERAL_SCALAR && key->class != LITERAL_TUPLE)
-            return literal_fail(parser, LITERAL_ETYPE, position, "a map key is a text, a scalar or a tuple [1,2]");
+            return LITERAL_FAIL(parser, LITERAL_ETYPE, position, "a map key is a text, a scalar or a tuple [1,2]");
         rc = parse_value(parser, &value);
     } else {
         value = key;
@@ -429,7 +430,7 @@ static int infer_map_type(struct literal_parser *parser, struct literal *map) {
     map->type = "[]char/utf8·any";
     for (const struct literal_entry *entry = map->entries; entry; entry = entry->next)
         if (!same_key_type(key, entry->key))
-            return literal_fail(parser, LITERAL_ETYPE, entry->key->position, "the keys of this map are of different types");
+            return LITERAL_FAIL(parser, LITERAL_ETYPE, entry->key->position, "the keys of this map are of different types");
     if (!key || key->class == LITERAL_TEXT) return LITERAL_OK;
     char text[LITERAL_AXES_MAX * (KIND_NAME_MAX + 1) + 16];
     int length = snprintf(text, sizeof text, "[");
@@ -476,7 +477,7 @@ static int parse_type(struct literal_parser *parser, size_t bytes, const struct 
     if (!type) return LITERAL_ENOMEM;
     struct typexpr_error error;
     if (typexpr_parse(parser->text + parser->at, bytes, type, capacity, &error))
-        return literal_fail(parser, LITERAL_ETYPE, parser->at + error.position, "%s", error.message);
+        return LITERAL_FAIL(parser, LITERAL_ETYPE, parser->at + error.position, "%s", error.message);
     parser->at += bytes;
     *out = type;
     return LITERAL_OK;
@@ -489,15 +490,15 @@ static int convert_text(struct literal_parser *parser, enum kv_kind kind, const 
     if (kind_is_char(kind)) return literal_from_text(parser, text->position, kind, text->text, text->text_bytes, out);
     if (kind == KIND_TIME) rc = timetext_parse_time(text->text, text->text_bytes, &nanos);
     else if (kind == KIND_DURATION) rc = timetext_parse_duration(text->text, text->text_bytes, &nanos);
-    else return literal_fail(parser, LITERAL_ETYPE, text->position, "a string does not convert to %s", kind_name(kind));
-    if (rc) return literal_fail(parser, LITERAL_EVALUE, text->position, "this string is no %s", kind_name(kind));
+    else return LITERAL_FAIL(parser, LITERAL_ETYPE, text->position, "a string does not convert to %s", kind_name(kind));
+    if (rc) return LITERAL_FAIL(parser, LITERAL_EVALUE, text->position, "this string is no %s", kind_name(kind));
     struct literal_element element = {(uint64_t)nanos, (uint8_t)kind, false};
     return literal_from_element(parser, text->position, element, out);
 }
 
 /* `TYPE(value)`; the parser stands at the type. */
 static int parse_conversion(struct literal_parser *parser, size_t type_bytes, struct literal **out) {
-    const struct typexpr *type;
+    const struct typexpr *type = NULL;
     size_t start = parser->at;
     int rc = parse_type(parser, type_bytes, &type);
     if (rc) return rc;
@@ -517,14 +518,15 @@ static int parse_conversion(struct literal_parser *parser, size_t type_bytes, st
 /* `Point{…}`; the parser stands at the name. */
 static int parse_struct(struct literal_parser *parser, size_t name_bytes, struct literal **out) {
     struct literal *value = literal_new(parser, LITERAL_STRUCT, parser->at);
-    const struct typexpr *type;
+    const struct typexpr *type = NULL;
     if (!value) return LITERAL_ENOMEM;
     int rc = parse_type(parser, name_bytes, &type);
     if (rc) return rc;
+    assert(type);
     const struct typexpr_atom *atom = typexpr_first(type);
     bool named = type->atom_count == 1 && !atom->prefix && atom->axis_count == 0;
     if (!named || (atom->class != TYPE_NAME && atom->class != TYPE_WORD))
-        return literal_fail(parser, LITERAL_ETYPE, value->position, "a struct's name stands before {…}; a typed map is TYPE({…})");
+        return LITERAL_FAIL(parser, LITERAL_ETYPE, value->position, "a struct's name stands before {…}; a typed map is TYPE({…})");
     static const char root[] = "/lib/";
     const char *name = typexpr_name(atom);
     size_t root_bytes = name[0] == '/' ? 0 : sizeof root - 1;
@@ -566,7 +568,7 @@ static int parse_word(struct literal_parser *parser, struct literal **out) {
     }
     if (bytes == 0) return literal_fail_expected(parser, "a value");
     int show = (int)utf8_valid_prefix(text, bytes > 40 ? 40 : bytes);
-    return literal_fail(parser, LITERAL_ESYNTAX, parser->at, "%.*s is no value; a text is written \"%.*s\"", show, text, show, text);
+    return LITERAL_FAIL(parser, LITERAL_ESYNTAX, parser->at, "%.*s is no value; a text is written \"%.*s\"", show, text, show, text);
 }
 
 static int parse_string(struct literal_parser *parser, struct literal **out) {
@@ -581,7 +583,7 @@ static int parse_any(struct literal_parser *parser, struct literal **out) {
     int next = literal_peek(parser);
     size_t start = parser->at;
     size_t type_bytes = 0;
-    struct literal_element element;
+    struct literal_element element = {0};
     if (literal_at_string(parser)) return parse_string(parser, out);
     if (next == '{') return parse_map(parser, out);
     if (next == '&') return parse_pointer(parser, out);
@@ -601,9 +603,10 @@ static int parse_any(struct literal_parser *parser, struct literal **out) {
 /* A value; an array may still be without a type. */
 static int parse_value(struct literal_parser *parser, struct literal **out) {
     if (parser->depth == LITERAL_DEPTH_MAX)
-        return literal_fail(parser, LITERAL_ELIMIT, parser->at, "values are nested more than %d deep", LITERAL_DEPTH_MAX);
+        return LITERAL_FAIL(parser, LITERAL_ELIMIT, parser->at, "values are nested more than %d deep", LITERAL_DEPTH_MAX);
     parser->depth++;
     int rc = parse_any(parser, out);
+    assert(rc || *out);
     parser->depth--;
     return rc;
 }
@@ -618,13 +621,13 @@ static int settle_all(struct literal_parser *parser, const struct literal *value
 
 int literal_parse(const char *text, size_t length, const struct literal_options *options,
                   struct literal_document *document, struct literal_error *error) {
-    struct literal_error ignored;
+    struct literal_error ignored = {0};
     struct literal_parser parser = {.text = text, .length = length, .error = error ? error : &ignored};
     *parser.error = (struct literal_error){0};
     *document = (struct literal_document){0};
     parser.body_bytes_max = options && options->body_bytes_max ? options->body_bytes_max : UINT64_C(1) << 30;
     struct literal *root = NULL;
-    int rc = length > UINT32_MAX ? literal_fail(&parser, LITERAL_ELIMIT, UINT32_MAX, "a literal has at most 4 GiB of text")
+    int rc = length > UINT32_MAX ? LITERAL_FAIL(&parser, LITERAL_ELIMIT, UINT32_MAX, "a literal has at most 4 GiB of text")
                                  : parse_value(&parser, &root);
     if (!rc && literal_peek(&parser) >= 0) rc = literal_fail_expected(&parser, "the end of the value");
     if (!rc) rc = settle_all(&parser, root);

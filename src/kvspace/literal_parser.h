@@ -22,9 +22,13 @@ struct literal_element {
     bool plain;
 };
 
-/* Sets the parser's error and gives its code. */
-__attribute__((format(printf, 4, 5))) int literal_fail(struct literal_parser *parser, int code, size_t position,
-                                                       const char *format, ...);
+/* Sets the parser's error. */
+__attribute__((format(printf, 4, 5))) void literal_report(struct literal_parser *parser, int code, size_t position,
+                                                          const char *format, ...);
+
+/* The same, as an expression with the value of `code`: `return LITERAL_FAIL(parser, LITERAL_ETYPE, at, "…")`. A macro, so
+ * that an analyzer sees that it is never 0. */
+#define LITERAL_FAIL(parser, code, ...) (literal_report(parser, code, __VA_ARGS__), (code))
 
 /* Zeroed memory of the document, aligned to 8; NULL (and the error is set) when there is none. */
 void *literal_alloc(struct literal_parser *parser, uint64_t bytes);

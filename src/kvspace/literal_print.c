@@ -73,7 +73,7 @@ static void put_string(struct text_out *out, const struct literal_view *view, bo
         else text_put(out, bytes, view->body_bytes);
         return;
     }
-    char buffer[256];
+    char buffer[256] = {0};
     size_t used = 0;
     if (quoted) put_char(out, '"');
     for (uint64_t at = 0; at + 4 <= view->body_bytes && !out->error; at += 4) {

@@ -31,12 +31,12 @@ bool literal_accept(struct literal_parser *parser, char wanted) {
 
 int literal_fail_expected(struct literal_parser *parser, const char *wanted) {
     int next = literal_peek(parser);
-    if (next < 0) return literal_fail(parser, LITERAL_ESYNTAX, parser->at, "expected %s, but the text ends here", wanted);
+    if (next < 0) return LITERAL_FAIL(parser, LITERAL_ESYNTAX, parser->at, "expected %s, but the text ends here", wanted);
     uint32_t point;
     size_t bytes = utf8_decode(parser->text + parser->at, parser->length - parser->at, &point);
     if (bytes == 0 || point < 0x20 || point == 0x7f)
-        return literal_fail(parser, LITERAL_ESYNTAX, parser->at, "expected %s, found the byte 0x%02x", wanted, (unsigned)next);
-    return literal_fail(parser, LITERAL_ESYNTAX, parser->at, "expected %s, found \"%.*s\"", wanted, (int)bytes,
+        return LITERAL_FAIL(parser, LITERAL_ESYNTAX, parser->at, "expected %s, found the byte 0x%02x", wanted, (unsigned)next);
+    return LITERAL_FAIL(parser, LITERAL_ESYNTAX, parser->at, "expected %s, found \"%.*s\"", wanted, (int)bytes,
                         parser->text + parser->at);
 }
 
@@ -77,10 +77,10 @@ static int read_integer(struct literal_parser *parser, const char *text, size_t 
         rc = numtext_parse_uint64(text, bytes, &element->bits);
     }
     if (rc == NUMTEXT_ERANGE)
-        return literal_fail(parser, LITERAL_EVALUE, parser->at, text[0] == '-'
+        return LITERAL_FAIL(parser, LITERAL_EVALUE, parser->at, text[0] == '-'
                             ? "this integer is less than -9223372036854775808, the least of int64"
                             : "this integer is greater than 18446744073709551615, the greatest of uint64");
-    return rc ? literal_fail(parser, LITERAL_ESYNTAX, parser->at, "\"%.*s\" is not a number", (int)(bytes > 40 ? 40 : bytes), text)
+    return rc ? LITERAL_FAIL(parser, LITERAL_ESYNTAX, parser->at, "\"%.*s\" is not a number", (int)(bytes > 40 ? 40 : bytes), text)
               : LITERAL_OK;
 }
 
@@ -105,8 +105,8 @@ static int read_float(struct literal_parser *parser, const char *text, size_t by
     bool point_at_end = text[bytes - 1] == '.';
     int rc = point_at_end ? NUMTEXT_ESYNTAX : numtext_parse_float64(text, bytes, &value);
     if (rc == NUMTEXT_ESYNTAX)
-        return literal_fail(parser, LITERAL_ESYNTAX, parser->at, "\"%.*s\" is not a number", (int)(bytes > 40 ? 40 : bytes), text);
-    if (rc) return literal_fail(parser, LITERAL_EVALUE, parser->at, "this number is beyond the range of float64");
+        return LITERAL_FAIL(parser, LITERAL_ESYNTAX, parser->at, "\"%.*s\" is not a number", (int)(bytes > 40 ? 40 : bytes), text);
+    if (rc) return LITERAL_FAIL(parser, LITERAL_EVALUE, parser->at, "this number is beyond the range of float64");
     element->kind = KIND_FLOAT64;
     memcpy(&element->bits, &value, sizeof value);
     return LITERAL_OK;
@@ -121,11 +121,11 @@ static int read_span(struct literal_parser *parser, enum token_form form, const 
     element->bits = (uint64_t)value;
     element->plain = false;
     if (rc == TIMETEXT_ERANGE)
-        return literal_fail(parser, LITERAL_EVALUE, parser->at, "this %s does not exist or is out of range",
+        return LITERAL_FAIL(parser, LITERAL_EVALUE, parser->at, "this %s does not exist or is out of range",
                             time ? "time" : "duration");
     if (!rc) return LITERAL_OK;
     int show = (int)utf8_valid_prefix(text, bytes > 40 ? 40 : bytes);
-    return literal_fail(parser, LITERAL_ESYNTAX, parser->at, "\"%.*s\" is not a %s", show, text,
+    return LITERAL_FAIL(parser, LITERAL_ESYNTAX, parser->at, "\"%.*s\" is not a %s", show, text,
                         time ? "time (2026-12-01T05:38:04Z)" : "number");
 }
 
@@ -138,7 +138,7 @@ int literal_read_number(struct literal_parser *parser, struct literal_element *e
     int rc;
     bool leading_zero = bytes - sign > 1 && text[sign] == '0' && (is_digit(text[sign + 1]) || text[sign + 1] == '_');
     if (leading_zero && form <= FORM_FLOAT)
-        return literal_fail(parser, LITERAL_ESYNTAX, parser->at, "a number has no leading zero");
+        return LITERAL_FAIL(parser, LITERAL_ESYNTAX, parser->at, "a number has no leading zero");
     if (bytes == sign || (form == FORM_FLOAT && !is_digit(text[sign]))) return literal_fail_expected(parser, "a value");
     if (form == FORM_INTEGER) rc = read_integer(parser, text, bytes, element);
     else if (form == FORM_FLOAT) rc = read_float(parser, text, bytes, element);
@@ -230,12 +230,12 @@ static int read_escape(struct literal_parser *parser, uint32_t *point) {
         if (parser->at >= parser->length || parser->text[parser->at] != '{') break;
         parser->at++;
         braced = read_braced(parser);
-        if (braced < 0) return literal_fail(parser, LITERAL_EVALUE, start, "\\u{…} needs the hexadecimal number of a character");
+        if (braced < 0) return LITERAL_FAIL(parser, LITERAL_EVALUE, start, "\\u{…} needs the hexadecimal number of a character");
         *point = (uint32_t)braced;
         return LITERAL_OK;
     default: break;
     }
-    return literal_fail(parser, LITERAL_ESYNTAX, start, "an escape is one of \\n \\t \\r \\0 \\\\ \\\" \\' \\xHH \\u{H…}");
+    return LITERAL_FAIL(parser, LITERAL_ESYNTAX, start, "an escape is one of \\n \\t \\r \\0 \\\\ \\\" \\' \\xHH \\u{H…}");
 }
 
 static bool closes(const struct literal_parser *parser, const char *closing, size_t bytes) {
@@ -259,14 +259,14 @@ static int read_until(struct literal_parser *parser, size_t opening, const char 
     size_t start = parser->at;
     parser->at += opening;
     size_t end = find_closing(parser, closing, closing_bytes, escapes, lines);
-    if (end == parser->length) return literal_fail(parser, LITERAL_ESYNTAX, start, "this string is not closed");
+    if (end == parser->length) return LITERAL_FAIL(parser, LITERAL_ESYNTAX, start, "this string is not closed");
     char *out = literal_alloc(parser, end - start + 1);
     if (!out) return LITERAL_ENOMEM;
     size_t used = 0;
     while (parser->at < end) {
         uint32_t point;
         size_t taken = utf8_decode(parser->text + parser->at, end - parser->at, &point);
-        if (taken == 0) return literal_fail(parser, LITERAL_ESYNTAX, parser->at, "this byte is not valid UTF-8");
+        if (taken == 0) return LITERAL_FAIL(parser, LITERAL_ESYNTAX, parser->at, "this byte is not valid UTF-8");
         parser->at += taken;
         if (escapes && point == '\\') {
             int rc = read_escape(parser, &point);
@@ -287,7 +287,7 @@ int literal_read_string(struct literal_parser *parser, const char **text, size_t
     size_t hashes;
     size_t opening = raw_opening(parser, &hashes);
     if (opening) {
-        if (hashes > 32) return literal_fail(parser, LITERAL_ELIMIT, parser->at, "a raw string has at most 32 #");
+        if (hashes > 32) return LITERAL_FAIL(parser, LITERAL_ELIMIT, parser->at, "a raw string has at most 32 #");
         memset(closing + 1, '#', hashes);
         return read_until(parser, opening, closing, 1 + hashes, false, true, text, bytes);
     }
