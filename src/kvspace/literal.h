@@ -103,6 +103,8 @@ struct literal_view {
     uint64_t body_bytes;
     const char *text; /* STRUCT, POINTER: see struct literal. A TEXT may be given by its body alone */
     size_t text_bytes;
+    const char *type; /* MAP, POINTER: the type expression, for LITERAL_STYLE_TYPED; NULL if not known */
+    size_t type_bytes;
     uint64_t dims[LITERAL_AXES_MAX];
 };
 
@@ -132,8 +134,13 @@ struct literal_reader {
 /* How a string (or a pointer) that is the whole value looks. */
 enum literal_top { LITERAL_TOP_BARE = 0, LITERAL_TOP_QUOTED };
 
-/* Zero is the default: language.md "Printing", a string at the top bare, everything shown. */
+/* Plain is language.md "Printing", which leaves kinds out. Typed text reads back to the same types and bodies:
+ * int8(3), [2]float32([1.0, 2.0]), char/utf8("x"), [int64]·bool({0=true}), *int64(/n1), /lib/pkg·P{x=1}. */
+enum literal_style { LITERAL_STYLE_PLAIN = 0, LITERAL_STYLE_TYPED };
+
+/* Zero is the default: plain, a string at the top bare, everything shown. */
 struct literal_print_options {
+    enum literal_style style; /* TYPED implies quotes at the top */
     enum literal_top top;
     uint64_t items_max; /* elements of an axis and entries of a container that are shown before `…`; 0: all */
     uint32_t depth_max; /* containers deeper than this are shown as `…`; 0: LITERAL_DEPTH_MAX, which is also the most */

@@ -377,6 +377,15 @@ static int coerce_key(struct literal_parser *parser, struct literal *key, const 
     return LITERAL_OK;
 }
 
+static int set_type(struct literal_parser *parser, struct literal *value, const struct typexpr_actual *actual) {
+    size_t length = typexpr_print_actual(actual, NULL, 0);
+    char *text = literal_alloc(parser, length + 1);
+    if (!text) return LITERAL_ENOMEM;
+    (void)typexpr_print_actual(actual, text, length + 1);
+    value->type = text;
+    return LITERAL_OK;
+}
+
 static int coerce_map(struct literal_parser *parser, struct literal *map, const struct typexpr *type) {
     const struct typexpr_atom *atom = typexpr_first(type);
     while (atom && (atom->class != TYPE_MAP || atom->prefix)) atom = typexpr_next(type, atom);
@@ -387,18 +396,17 @@ static int coerce_map(struct literal_parser *parser, struct literal *map, const 
         if (rc) return rc;
     }
     struct typexpr_actual actual = {.class = TYPE_MAP, .map = atom};
-    size_t length = typexpr_print_actual(&actual, NULL, 0);
-    char *text = literal_alloc(parser, length + 1);
-    if (!text) return LITERAL_ENOMEM;
-    (void)typexpr_print_actual(&actual, text, length + 1);
-    map->type = text;
-    return LITERAL_OK;
+    return set_type(parser, map, &actual);
 }
 
+/* The first member that is a pointer; all that is known of its target is the path. */
 static int coerce_pointer(struct literal_parser *parser, struct literal *pointer, const struct typexpr *type) {
-    for (const struct typexpr_atom *atom = typexpr_first(type); atom; atom = typexpr_next(type, atom))
-        if (atom->prefix == '*') return LITERAL_OK;
-    return fail_type(parser, pointer, type);
+    const struct typexpr_atom *atom = typexpr_first(type);
+    while (atom && atom->prefix != '*') atom = typexpr_next(type, atom);
+    if (!atom) return fail_type(parser, pointer, type);
+    struct typexpr_actual actual;
+    typexpr_describe(atom, &actual);
+    return set_type(parser, pointer, &actual);
 }
 
 int literal_coerce(struct literal_parser *parser, struct literal *value, const struct typexpr *type) {

@@ -6,6 +6,7 @@
 
 #include "kvspace/numtext.h"
 #include "kvspace/timetext.h"
+#include "kvspace/typexpr.h"
 #include "kvspace/utf8.h"
 
 #include <string.h>
@@ -17,6 +18,7 @@ struct literal_visit {
     uint64_t items; /* entries of the container that is being walked */
     uint32_t depth, depth_max;
     bool is_struct; /* its fields are names, even `inf` */
+    bool typed;
 };
 
 static void put_char(struct text_out *out, char character) { text_put(out, &character, 1); }
@@ -218,6 +220,17 @@ static int put_entry(struct literal_visit *visit, const struct literal_key_view 
     return put_value(visit, value, true);
 }
 
+/* The last part of a struct's path: /lib/pkg·P prints as P. */
+static void put_short_name(struct text_out *out, const char *path, size_t bytes) {
+    static const char dot[] = "·";
+    size_t start = bytes;
+    for (; start > 0; start--) {
+        bool after_dot = start >= sizeof dot - 1 && memcmp(path + start - (sizeof dot - 1), dot, sizeof dot - 1) == 0;
+        if (path[start - 1] == '/' || after_dot) break;
+    }
+    text_put(out, path + start, bytes - start);
+}
+
 static int put_container(struct literal_visit *visit, const struct literal_view *view, const void *value) {
     if (visit->depth == visit->depth_max) {
         text_puts(visit->out, "{…}");
@@ -227,18 +240,9 @@ static int put_container(struct literal_visit *visit, const struct literal_view 
     inner.items = 0;
     inner.depth++;
     inner.is_struct = view->class == LITERAL_STRUCT;
-    if (view->class == LITERAL_STRUCT) { /* /lib/pkg·P prints as P */
-        const char *name = view->text;
-        size_t bytes = view->text_bytes;
-        static const char dot[] = "·";
-        for (size_t i = view->text_bytes; i > 0; i--) {
-            bool after_dot = i >= 2 && memcmp(view->text + i - 2, dot, 2) == 0;
-            if (view->text[i - 1] != '/' && !after_dot) continue;
-            name = view->text + i;
-            bytes = view->text_bytes - i;
-            break;
-        }
-        text_put(visit->out, name, bytes);
+    if (view->class == LITERAL_STRUCT) {
+        if (visit->typed) text_put(visit->out, view->text, view->text_bytes);
+        else put_short_name(visit->out, view->text, view->text_bytes);
     }
     put_char(visit->out, '{');
     int rc = visit->reader->walk(visit->reader->context, value, put_entry, &inner);
@@ -246,25 +250,80 @@ static int put_container(struct literal_visit *visit, const struct literal_view 
     return rc == WALK_ENOUGH ? visit->out->error : rc;
 }
 
+/* Whether a literal of this kind reads back to this kind without saying so. */
+static bool is_default_kind(const struct literal_view *view) {
+    switch (view->kind) {
+    case KIND_BOOL:
+    case KIND_INT64:
+    case KIND_FLOAT64:
+    case KIND_TIME:
+    case KIND_DURATION: return true;
+    case KIND_CHAR_UTF32: return view->class == LITERAL_TEXT;
+    default: return false;
+    }
+}
+
+static bool same_text(const char *text, size_t bytes, const char *wanted) {
+    return strlen(wanted) == bytes && memcmp(text, wanted, bytes) == 0;
+}
+
+/* `TYPE(` where the value alone would read back as another type; gives whether a `)` is due. */
+static bool put_type(struct literal_visit *visit, const struct literal_view *view) {
+    char text[256];
+    struct typexpr_actual actual = {.class = TYPE_KIND, .kind = view->kind, .ndim = view->ndim};
+    switch (view->class) {
+    case LITERAL_ARRAY:
+        if (view->ndim > LITERAL_AXES_MAX || (is_default_kind(view) && view->body_bytes)) return false;
+        memcpy(actual.dims, view->dims, sizeof actual.dims);
+        (void)typexpr_print_actual(&actual, text, sizeof text);
+        text_puts(visit->out, text);
+        break;
+    case LITERAL_SCALAR:
+    case LITERAL_TEXT:
+        if (is_default_kind(view)) return false;
+        text_puts(visit->out, kind_name(view->kind));
+        break;
+    case LITERAL_MAP:
+    case LITERAL_POINTER:
+        if (!view->type || same_text(view->type, view->type_bytes, view->class == LITERAL_MAP ? "[]char/utf8·any" : "*any"))
+            return false;
+        text_put(visit->out, view->type, view->type_bytes);
+        break;
+    default: return false;
+    }
+    put_char(visit->out, '(');
+    return true;
+}
+
+static int put_view(struct literal_visit *visit, const struct literal_view *view, const void *value, bool quoted) {
+    struct text_out *out = visit->out;
+    switch (view->class) {
+    case LITERAL_SCALAR:
+        if (kind_is_char(view->kind) && !quoted) put_string(out, view, false);
+        else if (view->body_bytes < kind_size(view->kind)) text_puts(out, "None");
+        else (void)literal_print_scalar((enum kv_kind)view->kind, view->body, out);
+        break;
+    case LITERAL_TEXT: put_string(out, view, quoted); break;
+    case LITERAL_ARRAY:
+        if (visit->typed && view->body_bytes == 0) text_put(out, "[]", 2); /* the type has the shape */
+        else put_array(out, view, visit->items_max);
+        break;
+    case LITERAL_POINTER: put_pointer(out, view, !quoted); break;
+    case LITERAL_MAP:
+    case LITERAL_STRUCT: return put_container(visit, view, value);
+    default: text_puts(out, "None"); break;
+    }
+    return out->error;
+}
+
 static int put_value(struct literal_visit *visit, const void *value, bool quoted) {
     struct literal_view view = {0};
     int rc = visit->reader->look(visit->reader->context, value, &view);
     if (rc) return rc;
-    struct text_out *out = visit->out;
-    switch (view.class) {
-    case LITERAL_SCALAR:
-        if (kind_is_char(view.kind) && !quoted) put_string(out, &view, false);
-        else if (view.body_bytes < kind_size(view.kind)) text_puts(out, "None");
-        else (void)literal_print_scalar((enum kv_kind)view.kind, view.body, out);
-        break;
-    case LITERAL_TEXT: put_string(out, &view, quoted); break;
-    case LITERAL_ARRAY: put_array(out, &view, visit->items_max); break;
-    case LITERAL_POINTER: put_pointer(out, &view, !quoted); break;
-    case LITERAL_MAP:
-    case LITERAL_STRUCT: return put_container(visit, &view, value);
-    default: text_puts(out, "None"); break;
-    }
-    return out->error;
+    bool open = visit->typed && put_type(visit, &view);
+    rc = put_view(visit, &view, value, quoted);
+    if (open) put_char(visit->out, ')');
+    return rc ? rc : visit->out->error;
 }
 
 int literal_print(const struct literal_reader *reader, const void *value, const struct literal_print_options *options,
@@ -273,7 +332,8 @@ int literal_print(const struct literal_reader *reader, const void *value, const 
     if (!options) options = &defaults;
     struct literal_visit visit = {.reader = reader, .out = out, .items_max = options->items_max};
     visit.depth_max = options->depth_max && options->depth_max < LITERAL_DEPTH_MAX ? options->depth_max : LITERAL_DEPTH_MAX;
-    int rc = put_value(&visit, value, options->top == LITERAL_TOP_QUOTED);
+    visit.typed = options->style == LITERAL_STYLE_TYPED;
+    int rc = put_value(&visit, value, visit.typed || options->top == LITERAL_TOP_QUOTED);
     return rc ? rc : out->error;
 }
 
@@ -289,6 +349,8 @@ static int tree_look(void *context, const void *value, struct literal_view *view
     view->body_bytes = literal->body_bytes;
     view->text = literal->text;
     view->text_bytes = literal->text_bytes;
+    view->type = literal->type;
+    view->type_bytes = literal->type ? strlen(literal->type) : 0;
     memcpy(view->dims, literal->dims, sizeof view->dims);
     return 0;
 }

@@ -177,6 +177,9 @@ static inline const struct typexpr *typexpr_map_value(const struct typexpr_atom 
  * AXIS_ANY); false for all others. */
 bool typexpr_actual_of(const struct typexpr *type, struct typexpr_actual *actual);
 
+/* Describes one member of a union in the same way; axes ? * + keep their AXIS_ values, so it is for printing only. */
+void typexpr_describe(const struct typexpr_atom *atom, struct typexpr_actual *actual);
+
 /* Whether two struct names are the same, a leading /lib/ not counted. */
 bool typexpr_same_name(const char *left, size_t left_bytes, const char *right, size_t right_bytes);
 

@@ -146,6 +146,13 @@ enum kv_kind typexpr_only_kind(const struct typexpr *type) {
     return scalar ? (enum kv_kind)atom->kind : KIND_NONE;
 }
 
+void typexpr_describe(const struct typexpr_atom *atom, struct typexpr_actual *actual) {
+    *actual = (struct typexpr_actual){.class = atom->class, .kind = atom->kind, .prefix = atom->prefix,
+                                      .ndim = atom->axis_count, .map = atom, .name = typexpr_name(atom),
+                                      .name_bytes = atom->name_bytes};
+    memcpy(actual->dims, typexpr_axes(atom), atom->axis_count * sizeof(uint64_t));
+}
+
 bool typexpr_actual_of(const struct typexpr *type, struct typexpr_actual *actual) {
     const struct typexpr_atom *atom = typexpr_first(type);
     if (type->atom_count != 1 || atom->quantifier) return false;
@@ -203,9 +210,9 @@ static void put_map(struct printer *printer, const struct typexpr_atom *atom) {
     put_union(printer, typexpr_map_value(atom));
 }
 
-static void put_actual(struct printer *printer, const struct typexpr_actual *actual, const uint64_t *axes) {
+static void put_actual(struct printer *printer, const struct typexpr_actual *actual) {
     if (actual->prefix) put(printer, (const char *)&actual->prefix, 1);
-    put_dims(printer, actual->ndim, axes);
+    put_dims(printer, actual->ndim, actual->dims);
     switch (actual->class) {
     case TYPE_NONE: put_text(printer, "None"); break;
     case TYPE_KIND: put_text(printer, kind_name(actual->kind)); break;
@@ -218,10 +225,9 @@ static void put_actual(struct printer *printer, const struct typexpr_actual *act
 static void put_union(struct printer *printer, const struct typexpr *type) {
     for (const struct typexpr_atom *atom = typexpr_first(type); atom; atom = typexpr_next(type, atom)) {
         if (atom != typexpr_first(type)) put_text(printer, "|");
-        struct typexpr_actual actual = {.class = atom->class, .kind = atom->kind, .prefix = atom->prefix,
-                                        .ndim = atom->axis_count, .map = atom, .name = typexpr_name(atom),
-                                        .name_bytes = atom->name_bytes};
-        put_actual(printer, &actual, typexpr_axes(atom));
+        struct typexpr_actual actual;
+        typexpr_describe(atom, &actual);
+        put_actual(printer, &actual);
     }
 }
 
@@ -242,6 +248,6 @@ size_t typexpr_print(const struct typexpr *type, char *out, size_t capacity) {
 
 size_t typexpr_print_actual(const struct typexpr_actual *actual, char *out, size_t capacity) {
     struct printer printer = {.out = out, .capacity = capacity};
-    put_actual(&printer, actual, actual->dims);
+    put_actual(&printer, actual);
     return finish(&printer);
 }

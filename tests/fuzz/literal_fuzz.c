@@ -15,6 +15,33 @@ static void must(bool holds) {
     if (!holds) abort();
 }
 
+static void same_values(const struct literal *left, const struct literal *right) {
+    must(left->class == right->class && strcmp(left->type, right->type) == 0);
+    must(left->body_bytes == right->body_bytes && left->entry_count == right->entry_count);
+    must(left->body_bytes == 0 || memcmp(left->body, right->body, left->body_bytes) == 0);
+    const struct literal_entry *b = right->entries;
+    for (const struct literal_entry *a = left->entries; a; a = a->next, b = b->next) same_values(a->value, b->value);
+}
+
+/* Typed text gives the same types and bodies back. Its parentheses nest one deeper for each type, so what is nearly too
+ * deep may be refused, and `…` stands for millions of empty rows. */
+static void check_typed(const struct literal *value) {
+    const struct literal_print_options how = {.style = LITERAL_STYLE_TYPED};
+    struct text_buffer buffer = {.limit = 1 << 20};
+    struct text_out out = text_buffer_out(&buffer);
+    int rc = literal_print(&literal_tree_reader, value, &how, &out);
+    must(rc == 0 || rc == TEXT_ELIMIT);
+    struct literal_document again;
+    struct literal_error error;
+    if (rc == 0 && buffer.bytes) {
+        rc = literal_parse(buffer.bytes, buffer.length, &options, &again, &error);
+        must(rc == 0 || rc == LITERAL_ELIMIT);
+        if (rc == 0) same_values(value, again.root);
+        literal_document_free(&again);
+    }
+    text_buffer_free(&buffer);
+}
+
 /* Prints; false when the text would be longer than is worth the time. */
 static bool print(const struct literal *value, enum literal_top top, struct text_buffer *buffer) {
     const struct literal_print_options how = {.top = top};
@@ -42,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     check_types(first.root);
+    check_typed(first.root);
     struct text_buffer text;
     struct text_buffer again;
     if (print(first.root, LITERAL_TOP_BARE, &text)) text_buffer_free(&text);

@@ -125,6 +125,40 @@ static void printed_values_read_back(void **state) {
     }
 }
 
+static void same_values(const struct literal *left, const struct literal *right) {
+    assert_int_equal(left->class, right->class);
+    assert_string_equal(left->type, right->type);
+    assert_int_equal(left->body_bytes, right->body_bytes);
+    if (left->body_bytes) assert_memory_equal(left->body, right->body, left->body_bytes);
+    assert_int_equal(left->entry_count, right->entry_count);
+    const struct literal_entry *b = right->entries;
+    for (const struct literal_entry *a = left->entries; a; a = a->next, b = b->next) same_values(a->value, b->value);
+}
+
+static void typed_text_reads_back_to_the_same_types(void **state) {
+    (void)state;
+    const struct literal_print_options typed = {.style = LITERAL_STYLE_TYPED};
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+        if (!meanings[i].type) continue;
+        struct literal_document first = parse(meanings[i].text);
+        struct text_buffer out = print(first.root, &typed);
+        struct literal_document second = parse(out.bytes);
+        same_values(first.root, second.root);
+        text_buffer_free(&out);
+        literal_document_free(&second);
+        literal_document_free(&first);
+    }
+    static const char *const canonical[] = {"int8(3)", "[2]float32([1.0, 2.0])", "char/utf8(\"x\")", "[int64]·bool({0=true})",
+                                            "*int64(/n1)", "/lib/pkg·P{x=uint64(1)}", "[0]int64([])", "{a=[1, 2]}"};
+    for (size_t i = 0; i < sizeof canonical / sizeof canonical[0]; i++) {
+        struct literal_document document = parse(canonical[i]);
+        struct text_buffer out = print(document.root, &typed);
+        assert_string_equal(out.bytes, canonical[i]);
+        text_buffer_free(&out);
+        literal_document_free(&document);
+    }
+}
+
 static void bodies_are_what_the_tree_stores(void **state) {
     (void)state;
     struct literal_document document = parse("[2]int16([1,-2])");
@@ -347,6 +381,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(literals_have_their_type_and_print_back),
         cmocka_unit_test(printed_values_read_back),
+        cmocka_unit_test(typed_text_reads_back_to_the_same_types),
         cmocka_unit_test(bodies_are_what_the_tree_stores),
         cmocka_unit_test(bad_literals_say_what_and_where),
         cmocka_unit_test(depth_is_limited_on_both_ways),
