@@ -1,0 +1,18 @@
+/* Values between cells and the tree: whole values of any type, containers with their members.
+ * Relies on kvspace.h, map.h, array.h, text.h. Promises: what was written reads back equal, with the same type; a value is
+ * copied on its way, so that blocks of cells belong to one vthread; errors of the space become errors of the program. */
+#ifndef CORE_TREE_VALUE_H
+#define CORE_TREE_VALUE_H
+
+#include "core/block.h"
+
+struct kvspace;
+
+/* The value at `path`, a container with all its members; None when there is nothing. */
+int tree_get(struct heap *heap, struct kvspace *space, const char *path, struct cell *out);
+/* Writes the value whole; None deletes the value and its members. */
+int tree_set(struct heap *heap, struct kvspace *space, const char *path, const struct cell *value);
+/* An error of the space as an error of the program: gives an error_kind. */
+int tree_fault(struct heap *heap, struct kvspace *space, int code, const char *what, const char *path);
+
+#endif
