@@ -1,70 +1,58 @@
-/* What a native opcode sees: its arguments, its results, its errors (struct core_call), and the values functions that the
- * executor and the natives share. Relies on cell.h and heap.h; implemented by value.c, map.c, text.c, arith.c, array.c (values)
- * and exec.c, error.c (calls).
- * Rules for a native `int f(struct core_call *call)`:
- *  - arguments are borrowed (never unref them); a missing argument is None; results[i] starts as None and takes an OWNED value;
- *  - returns 0, or what call_raise gave (an ERROR_ number); with an error the results are dropped by the caller;
- *  - if results[0] goes to the very place args[0] came from (call->in_place) and its block has refs == 1, it may change that
- *    block in place and give it back with `results[0] = *args[0]` plus call->reused = true (no reference is added).
- *    If doing so twice is not the same as doing it once (append), it first calls call_intend(call, mark): after a crash
- *    it runs again with call->resumed true and the same call->mark, and puts the block back into its state at that mark. */
+/* One call of a native: what it reads, where its results go, and what the executor lends it.
+ * Relies on block.h. Promises: arguments are borrowed and never changed by a native, unless `reuse` says that the first one
+ * is about to be overwritten by the first result and is held by nobody else. Results start as None and are cells with
+ * references of their own. A native gives 0 or an error_kind, with the message in heap->fault. It makes no call of the
+ * language, keeps nothing between calls, and has no effect outside its results but through `services`. */
 #ifndef CORE_CALL_H
 #define CORE_CALL_H
 
-#include "core/cell.h"
-#include "core/heap.h"
-#include "kvspace/textout.h"
+#include "core/block.h"
 
-enum core_error {
-    ERROR_NONE = 0,
-#define ERROR(name, text) ERROR_##name,
-#include "core/errors.def"
-#undef ERROR
-    ERROR_COUNT
-};
+struct kvspace;
 
-struct core;    /* core.h: one runtime on one space, one thread */
-struct vthread; /* vthread.h */
-struct core_call;
-typedef int core_native(struct core_call *call);
-
-/* One opcode of a capability table; the same struct as kvlang_cap of include/kvlang/ext.h. */
-struct core_cap {
-    const char *name;    /* "string·slice" */
-    const char *reads;   /* "s:[]char/utf32, a:int64, b:int64"; the last may be variadic: "xs:any..." ; "b:int64?" is optional */
-    const char *writes;  /* "r:[]char/utf32" or "" */
-    core_native *function;
-    const char *doc;     /* one line */
-    const char *example; /* a program of one line that runs */
+/* What belongs to the vthread and the space, lent by the executor. Any of it may be absent in tests. */
+struct core_services {
+    struct kvspace *space;
+    uint64_t *random; /* four words of the vthread's random stream, in its record */
+    int64_t (*now)(void *context); /* nanoseconds since 1970; NULL: the system's clock */
+    void *context;
 };
 
 struct core_call {
-    struct core *core;
     struct heap *heap;
-    struct vthread *vthread;
-    const struct core_cap *cap;
-    struct core_cell *const *args; /* nargs pointers, each to a cell that stays for the call */
-    struct core_cell *results;     /* nresults cells; nresults 0: nobody wants a result, but results[0] may still be written */
-    uint32_t nargs, nresults;
-    bool in_place, reused, resumed;
-    uint64_t mark;
-    void *host; /* of the capability table that it stands in */
+    const struct cell *const *args;
+    struct cell *results;
+    uint32_t arg_count;
+    uint32_t result_count; /* results that the caller takes; a native may always write results[0] */
+    uint64_t literals;     /* bit i: argument i stands as a literal in the source */
+    bool reuse;            /* argument 0 is the place of result 0, and this its only reference: change it in place */
+    const struct core_services *services;
 };
 
-/* Raises an error of the program: printf format (%s takes UTF-8, NULL is shown as ?). Gives `kind`. Long texts are cut. */
-int call_raise(struct core_call *call, enum core_error kind, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 3, 4)))
-#endif
-    ;
-int core_raise(struct core *core, enum core_error kind, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 3, 4)))
-#endif
-    ;
-void call_intend(struct core_call *call, uint64_t mark);
+typedef int core_native(struct core_call *call);
 
-/* A TypeError of the usual form: "string·slice: argument 2 (a) must be int64, not char/utf32". */
-int call_raise_argument(struct core_call *call, uint32_t index, const char *expected);
+/* How a native may touch argument 0 when `reuse` is set. */
+enum native_reuse {
+    REUSE_NEVER = 0,
+    REUSE_EXTENDS, /* lengthens it: to repeat the step, cut it back to its old length first (array_truncate) */
+    REUSE_REPEATS  /* the step may simply be repeated */
+};
+
+struct native_row {
+    const char *name;      /* "string·slice" */
+    const char *signature; /* "(s:[]char/utf32, a:int64, b:int64) -> (r:[]char/utf32)" */
+    const char *doc;       /* one line */
+    const char *example;   /* source that runs and prints */
+    const char *prints;    /* what it prints */
+    core_native *run;
+    uint8_t least, most;   /* arguments; most 255: any number */
+    uint8_t results;
+    uint8_t reuse;         /* enum native_reuse */
+};
+
+/* The core's table, sorted by name; `*count` rows. */
+const struct native_row *native_table(uint32_t *count);
+/* The row of a name, NULL if there is none. `kvspace·` is an alias of `kv·`. */
+const struct native_row *native_find(const char *name, size_t bytes);
 
 #endif
