@@ -7,6 +7,7 @@
 #ifndef CORE_BLOCK_H
 #define CORE_BLOCK_H
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "kvspace/kinds.h"
@@ -214,6 +215,20 @@ static inline struct cell cell_of_block(const struct heap *heap, unsigned tag, c
 /* Whether the holder of the cell may change its block in place. */
 static inline bool cell_is_sole(const struct heap *heap, const struct cell *cell) {
     return (cell->head & CELL_BLOCK) && cell_block(heap, cell)->refs == 1;
+}
+
+/* Overwrites a cell inside a shared body so that a reader of its block, or a step that is repeated after a kill between the two stores,
+ * never takes a number for a reference. The old value is the caller's to drop. */
+static inline void cell_store(struct cell *place, struct cell value) {
+    if (place->head & ~value.head & CELL_BLOCK) {
+        place->head = value.head;
+        atomic_signal_fence(memory_order_seq_cst);
+        place->payload = value.payload;
+    } else {
+        place->payload = value.payload;
+        atomic_signal_fence(memory_order_seq_cst);
+        place->head = value.head;
+    }
 }
 
 /* Leaves an error: `kind` and a message as printf would make it. Gives `kind`. */

@@ -15,9 +15,14 @@ struct dict_entry {
 
 /* The body of a block with BLOCK_DICT; entries follow, then the index (uint64: hash << 32 | position + 1). */
 struct dict {
-    uint32_t capacity; /* entries that there is room for */
-    uint32_t used;     /* entries written, deleted ones included */
-    uint32_t live;
+    union {
+        struct {
+            uint32_t used; /* entries written, deleted ones included */
+            uint32_t live;
+        };
+        uint64_t counts; /* both, for the one store that commits an insertion */
+    };
+    uint32_t capacity;  /* entries that there is room for */
     uint8_t log2_index; /* 0: no index, search the entries */
     uint8_t key_class, key_kind, key_count; /* as in struct type_info */
 };
@@ -36,11 +41,19 @@ int map_new(struct heap *heap, const struct type_info *type, uint32_t room, stru
  * The cell is borrowed from the map. Structs: the key is a text. */
 int map_find(struct heap *heap, const struct cell *map, const struct cell *key, const struct cell **out);
 
-/* m[k] = v in the block itself, which may be replaced by a larger one: *map is the only holder (value_own). A None value
- * deletes (a struct's field becomes None). `literal`: key and value convert if they fit (bit 0 value, bit 1 key).
- * ERROR_TYPE names expected and actual types; a struct has no other fields than its own. */
-int map_set(struct heap *heap, struct cell *map, const struct cell *key, const struct cell *value, unsigned literal);
-int map_delete(struct heap *heap, struct cell *map, const struct cell *key);
+/* m[k] = v, in place if the cell is the block's only holder and there is room, else in a copy (*out: see array_set). A None
+ * value deletes (a struct's field becomes None). `literals`: bit 0 the value, bit 1 the key stand as literals and convert if
+ * they fit. ERROR_TYPE names expected and actual types; a struct has no other fields than its own. */
+int map_set(struct heap *heap, const struct cell *map, const struct cell *key, const struct cell *value, unsigned literals,
+            struct cell *out);
+int map_delete(struct heap *heap, const struct cell *map, const struct cell *key, struct cell *out);
+/* A slot for a value that map_set is going to take, so that chained writes can change what it holds in place: the entry's
+ * value cell, or NULL. Only for a map whose only holder the caller is. */
+struct cell *map_slot(struct heap *heap, const struct cell *map, const struct cell *key);
+/* Counts the entries anew: after a kill in the middle of a deletion the number may be one off. */
+void map_repair(const struct heap *heap, struct cell *map);
+/* Room for `room` entries: a copy with one holder. */
+int map_duplicate(struct heap *heap, const struct cell *map, uint32_t room, struct cell *out);
 
 /* Walking: *position starts at 0; false at the end. Keys and values are borrowed. */
 bool map_next(const struct heap *heap, const struct cell *map, uint64_t *position, const struct cell **key,

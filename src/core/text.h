@@ -36,7 +36,7 @@ int text_at(struct heap *heap, const struct cell *cell, int64_t index, struct ce
 /* Half open, negative bounds from the end, clamped. */
 int text_slice(struct heap *heap, const struct cell *cell, int64_t from, int64_t to, struct cell *out);
 /* left + right. `reuse`: the caller will overwrite left's cell with the result and holds its only reference, so the
- * block may be extended in place; *out then holds the same block, and the reference has moved. */
+ * block may be extended in place; *out then holds the same block, and the reference has moved (see array_set). */
 int text_concat(struct heap *heap, const struct cell *left, const struct cell *right, bool reuse, struct cell *out);
 /* Into another encoding; ERROR_VALUE names the character that does not fit. */
 int text_convert(struct heap *heap, const struct cell *cell, unsigned kind, struct cell *out);
