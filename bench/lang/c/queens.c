@@ -18,7 +18,11 @@ static int64_t place(int64_t full, int64_t columns, int64_t left, int64_t right)
 
 int main(void)
 {
-    for (int n = 8; n <= 12; n++)
-        printf("%d %" PRId64 "\n", n, place(((int64_t)1 << n) - 1, 0, 0, 0));
+    for (int n = 8; n <= 12; n++) {
+        int64_t full = ((int64_t)1 << n) - 1;
+        printf("%d %" PRId64 "\n", n, place(full, 0, 0, 0));
+        printf("%d %" PRId64 "\n", n - 1, place(full >> 1, 0, 0, 0));
+        printf("%d %" PRId64 "\n", n, place(full, 0, 0, 0));
+    }
     return 0;
 }

@@ -20,4 +20,6 @@ for n = 8, 12 do
   local full = (1 << n)
   full = full - 1
   print(n .. " " .. place(full, 0, 0, 0))
+  print(n - 1 .. " " .. place((full >> 1), 0, 0, 0))
+  print(n .. " " .. place(full, 0, 0, 0))
 end

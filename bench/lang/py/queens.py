@@ -17,3 +17,5 @@ def place(full, columns, left, right):
 for n in range(8, 13):
     full = (1 << n) - 1
     print(n, place(full, 0, 0, 0))
+    print(n - 1, place(full >> 1, 0, 0, 0))
+    print(n, place(full, 0, 0, 0))
