@@ -1,0 +1,113 @@
+/* Linking: rows of a function in the tree, decoded once per process and version into instructions and row records.
+ * Relies on kvspace.h for the rows (docs/rows.md), on native_find for natives, on the runtime's capability tables.
+ * Promises: code[r] is row r, and code[rows + 1] ends the function, so a counter in the tree is always a row number.
+ * Decoded functions are kept until the runtime is closed: frames of old versions go on with theirs. */
+#ifndef CORE_LINK_H
+#define CORE_LINK_H
+
+#include "core/call.h"
+#include "core/runtime.h"
+#include "core/types.h"
+#include "core/vthread.h"
+
+enum opcode {
+#define OPCODE(name, text, meaning) OP_##name,
+#include "core/opcodes.def"
+    OP_COUNT
+};
+enum structural {
+    STRUCTURAL_NONE = 0,
+#define STRUCTURAL(name, text) STRUCTURAL_##name,
+#include "core/opcodes.def"
+    STRUCTURAL_COUNT
+};
+
+/* 32 bytes. a, b, c: byte offsets of cells from the first cell of the frame, or rows (branches). */
+struct instr {
+    const void *label; /* of the dispatch loop; set when the function is first entered */
+    uint16_t op;
+    uint16_t flags;
+    uint32_t a, b, c;
+    union {
+        int64_t k;
+        double f;
+        uint64_t u;
+        struct { uint32_t yes, no; } to;
+        struct call_site *site;
+    };
+};
+enum { INSTR_ALIAS = 1, /* the target is an operand: stage */ INSTR_NO_TEMP = 2 /* fused: the bool is read by nobody else */ };
+
+enum operand_kind { OPERAND_CELL, OPERAND_CONSTANT, OPERAND_PATH, OPERAND_DISCARD };
+struct operand {
+    uint8_t kind;
+    bool literal;
+    uint32_t cell;          /* CELL: its number */
+    struct cell constant;   /* CONSTANT: held by the link; PATH: none */
+    const char *path;       /* PATH */
+    struct kvspace_slot *slot; /* PATH: opened lazily */
+};
+
+struct row {
+    uint16_t structural;
+    uint16_t read_count, write_count;
+    bool self;              /* writes something that it reads: stage */
+    uint8_t self_write;     /* which write slot that is, the first one */
+    bool reuse;             /* the native may change argument 0 in place */
+    uint32_t number;
+    uint64_t literals;
+    struct operand *reads, *writes;
+    const struct native_row *native;
+    void *host;             /* of the native's table */
+    const char *name;       /* the opcode, for messages */
+    struct call_site *site; /* call, tailcall */
+    const struct type_info *type; /* newarray, fillarray, newmap, check */
+};
+
+struct link_parameter {
+    const char *name;
+    const struct type_info *type;
+    uint8_t tag;            /* the one tag that needs no check, 0: always the slow way */
+    uint8_t vector;         /* the same for an array or string of one axis of any length */
+    bool any;               /* takes everything but None */
+    bool pointer;
+};
+
+/* A call, bound to its function on first execution. */
+struct call_site {
+    const char *path;
+    struct link *callee;    /* NULL: not bound */
+    uint64_t epoch;         /* of the runtime's relink counter when it was bound */
+    struct row *row;
+    bool simple;            /* no path among arguments and results, as many arguments as parameters, not variadic */
+};
+
+struct link {
+    char *path;             /* /lib/pkg·f */
+    const char *name;       /* pkg·f */
+    uint64_t version;
+    uint32_t function;      /* struct function_record in the space */
+    uint32_t number;        /* in runtime->links */
+    uint32_t reads, writes, cells, rows;
+    bool variadic, labelled, stale;
+    struct link_parameter *parameters; /* reads, then writes */
+    const char **names;     /* of the cells */
+    struct instr *code;
+    struct row **row;       /* [1 … rows] */
+    int32_t *map;           /* line, column for rows 0 … rows; NULL */
+    const char *file;
+    struct link *same;      /* next in the hash chain */
+    void *memory;           /* arena of everything above */
+};
+
+/* The decoded function of that path, newest version; ERROR_NAME when there is none, ERROR_RUNTIME when its rows are damaged (message in the fault). */
+int link_function(struct core *core, const char *path, struct link **out);
+/* The decoded version that a frame carries, also an old one under /lib/‥old. */
+int link_of_record(struct core *core, uint32_t function, struct link **out);
+/* Fields and defaults of a struct, from /lib. For heap->struct_find. */
+const struct struct_def *link_struct(struct heap *heap, uint32_t type);
+/* Functions are read again when they are called next; frames too. */
+void links_forget(struct core *core);
+void links_close(struct core *core);
+
+#endif
