@@ -11,6 +11,13 @@
 struct link;
 struct core_memory;
 
+/* Body of the value at /vthread/<vid>, type provider/vthread. */
+struct vthread_body {
+    uint32_t record; /* struct vthread_record */
+    uint32_t reserved;
+    uint64_t vid;
+};
+
 struct core_caps { /* one table of an extension */
     const struct native_row *rows;
     uint32_t count;
@@ -32,6 +39,8 @@ struct core {
     struct core_services services;
     struct struct_def **structs;  /* known struct definitions */
     uint32_t struct_count;
+    struct kvspace_provider provider;
+    struct vthread_body probe;    /* what the provider saw last: how present_find reads a node */
     /* the vthread under way */
     uint32_t vthread;
     struct vthread_record *record;
@@ -39,6 +48,11 @@ struct core {
     uint64_t vid;
     uint32_t depth_limit;
     uint64_t step_budget;         /* with ATTENTION_STEP: rows left */
+    uint64_t *ready;              /* spawned, not begun */
+    uint32_t ready_count, ready_room;
+    /* Told when a vthread that was not the caller's own has failed; may be NULL. */
+    void (*failed)(void *context, struct core *core, uint64_t vid);
+    void *failed_context;
     char *chain;                  /* call chain of the last error, rendered */
     const void *const *labels;    /* of the dispatch loop */
 };
@@ -58,13 +72,17 @@ int vthread_create(struct core *core, const char *path, const struct cell *const
 int vthread_run(struct core *core, uint64_t vid, uint64_t steps);
 struct vthread_record *vthread_find(struct core *core, uint64_t vid, uint32_t *ref);
 
+/* schedule.c: vthreads that were spawned here and have not begun. core_ready_run runs them all. */
+extern const struct native_row schedule_rows[];
+extern const uint32_t schedule_count;
+int core_ready_add(struct core *core, uint64_t vid);
+bool core_ready_remove(struct core *core, uint64_t vid);
+void core_ready_run(struct core *core);
+
 /* exec.c */
 int exec_run(struct core *core, struct vthread_record *record, uint32_t ref);
 /* exec.c: fixes what a killed process left in the middle of a row, and links the frames anew. */
 int exec_resume(struct core *core, struct vthread_record *record);
-/* frame.c */
-struct frame *frame_push(struct core *core, struct vthread_record *record, struct frame *caller, uint32_t caller_ref, struct link *link, uint32_t *ref);
-void frame_drop_cells(struct core *core, struct frame *frame);
 /* error.c: status, ‥error and the chain from the fault and the counter */
 void error_record(struct core *core, struct vthread_record *record, struct link *link, uint32_t row);
 

@@ -70,10 +70,10 @@ struct vthread_record {
     int64_t created_ns;
     uint64_t random[4];
     uint64_t steps;               /* rows executed by way of single steps and calls: only a measure of progress */
-    struct cell error_kind, error_message, error_place; /* texts */
+    struct cell error_kind, error_message, error_place, error_chain; /* texts */
     uint32_t error_row, depth_limit;
     struct cell function_path;    /* text, for a vthread that has not begun */
-    uint32_t chain, reserved;
+    uint64_t reserved;
 };
 #define VTHREAD_MAGIC UINT64_C(0x3164726874766b01)
 

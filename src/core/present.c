@@ -1,0 +1,427 @@
+/* The provider of /vthread/<vid>: system variables, frames as nested `[row,0]` children, variables as children of their frame,
+ * members of maps below them. Relies on present.h, link.h for names. Promises: a value that changes while it is read is read again;
+ * the compiler's temporaries (`‥1`) are not shown. */
+#include "core/present.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/array.h"
+#include "core/exec.h"
+#include "core/map.h"
+#include "core/text.h"
+#include "core/types.h"
+#include "core/value.h"
+
+struct view {
+    struct core *core;
+    kvspace *space;
+    struct vthread_record *record;
+    struct vthread_body body;
+};
+
+static int view_open(const struct kvspace_provider_call *call, struct view *view) {
+    view->core = call->context;
+    view->space = call->space;
+    if (call->record_bytes < sizeof view->body) return KVSPACE_EDAMAGED;
+    memcpy(&view->body, call->record, sizeof view->body);
+    view->record = (struct vthread_record *)(void *)(view->core->heap.base + ((uint64_t)view->body.record << 4));
+    return view->record->magic == VTHREAD_MAGIC ? 0 : KVSPACE_EDAMAGED;
+}
+
+/* ---- cells as values of the tree ---- */
+
+static int lend_text(struct view *view, const char *text, struct kvspace_value *out) {
+    size_t bytes = strlen(text);
+    char *copy = kvspace_provider_memory(view->space, bytes + 1);
+    if (!copy) return KVSPACE_ENOMEM;
+    memcpy(copy, text, bytes + 1);
+    *out = kvspace_value_utf8(copy, bytes);
+    return 0;
+}
+
+static int lend_array(struct view *view, const struct cell *cell, struct kvspace_value *out) {
+    struct heap *heap = &view->core->heap;
+    uint64_t dims[BLOCK_NDIM_MAX], count = 0;
+    const void *body;
+    unsigned ndim = 1, kind = cell_kind(cell);
+    if (cell_is_text(cell)) {
+        body = text_units(heap, cell, &count);
+        dims[0] = count;
+    } else {
+        const struct block *block = cell_block(heap, cell);
+        ndim = block->ndim;
+        if (ndim > BLOCK_NDIM_MAX) return KVSPACE_EDAMAGED;
+        count = 1;
+        for (unsigned i = 0; i < ndim; i++) count *= dims[i] = block->dims[i];
+        body = block_body(block);
+    }
+    size_t bytes = (size_t)count * kind_size(kind);
+    unsigned char *copy = kvspace_provider_memory(view->space, bytes + sizeof dims + 8);
+    if (!copy) return KVSPACE_ENOMEM;
+    memcpy(copy, body, bytes);
+    uint64_t *dims_copy = (uint64_t *)(void *)(copy + ((bytes + 7) & ~(size_t)7));
+    memcpy(dims_copy, dims, ndim * sizeof *dims);
+    *out = kvspace_value_array((enum kvspace_kind)kind, ndim, dims_copy, copy);
+    return 0;
+}
+
+static int lend_cell(struct view *view, const struct cell *cell, struct kvspace_value *out) {
+    struct heap *heap = &view->core->heap;
+    char text[KVSPACE_KEY_MAX + 1];
+    if (cell_is_none(cell)) return KVSPACE_ENOENT;
+    if (cell_is_scalar(cell)) {
+        unsigned char element[8] = { 0 };
+        scalar_store(cell_kind(cell), element, cell->payload);
+        *out = kvspace_value_scalar((enum kvspace_kind)cell_kind(cell), element);
+        return 0;
+    }
+    if (cell_is_array(cell)) return lend_array(view, cell, out);
+    if (cell_tag(cell) == TAG_POINTER) {
+        struct vthread_record *outer = view->core->record;
+        view->core->record = view->record;
+        pointer_text(heap, cell, text, sizeof text);
+        view->core->record = outer;
+        size_t bytes = strlen(text);
+        char *copy = kvspace_provider_memory(view->space, bytes + 1);
+        if (!copy) return KVSPACE_ENOMEM;
+        memcpy(copy, text, bytes + 1);
+        *out = kvspace_value_pointer(copy);
+        return 0;
+    }
+    type_print(heap, cell, text, sizeof text);
+    size_t bytes = strlen(text);
+    char *copy = kvspace_provider_memory(view->space, bytes + 1);
+    if (!copy) return KVSPACE_ENOMEM;
+    memcpy(copy, text, bytes + 1);
+    *out = (struct kvspace_value){ .type = copy, .type_bytes = (uint32_t)bytes, .store = KVSPACE_INDEX };
+    return 0;
+}
+
+/* ---- the way to what a key names ---- */
+
+/* A frame of the vthread, and the one that it called, by walking down from the counter once. */
+static struct frame *frame_called(struct view *view, struct frame *frame) {
+    struct heap *heap = &view->core->heap;
+    uint32_t ref = pc_frame(pc_seen(view->record));
+    uint32_t wanted = (uint32_t)((uint64_t)((unsigned char *)frame - heap->base) >> 4);
+    for (; ref && frame_at(heap, ref)->caller != wanted; ref = frame_at(heap, ref)->caller) {}
+    return ref ? frame_at(heap, ref) : NULL;
+}
+static struct frame *frame_first(struct view *view) {
+    struct heap *heap = &view->core->heap;
+    uint32_t ref = pc_frame(pc_seen(view->record));
+    while (ref && frame_at(heap, ref)->caller) ref = frame_at(heap, ref)->caller;
+    return ref ? frame_at(heap, ref) : NULL;
+}
+
+/* Follows `/[3,0]/[1,0]…`; *rest is what comes behind the last frame. NULL: no such frame. */
+static struct frame *frame_of_key(struct view *view, const char *key, const char **rest) {
+    struct frame *frame = frame_first(view);
+    while (frame && strncmp(key, "/[", 2) == 0) {
+        char *end;
+        unsigned long row = strtoul(key + 2, &end, 10);
+        if (strncmp(end, ",0]", 3) != 0) break;
+        frame = frame_called(view, frame);
+        if (!frame || frame->caller_row != row) return NULL;
+        key = end + 3;
+    }
+    *rest = key;
+    return frame;
+}
+
+static struct link *link_of_frame(struct view *view, struct frame *frame) {
+    struct link *link;
+    return link_of_record(view->core, frame->function, &link) ? NULL : link;
+}
+
+static struct cell *cell_of_key(struct view *view, struct frame *frame, const char *name, size_t bytes) {
+    struct link *link = link_of_frame(view, frame);
+    for (uint32_t i = 0; link && i < link->cells && i < frame->cells; i++) {
+        if (strncmp(link->names[i], name, bytes) == 0 && link->names[i][bytes] == 0) return &frame_cells(frame)[i];
+    }
+    return NULL;
+}
+
+static bool key_matches(struct heap *heap, const struct cell *key, const char *text, size_t bytes) {
+    struct text_buffer buffer = { .limit = KVSPACE_STEP_MAX };
+    struct text_out out = text_buffer_out(&buffer);
+    value_print(heap, key, false, &out);
+    bool same = !out.error && buffer.length == bytes && (!bytes || memcmp(buffer.bytes, text, bytes) == 0);
+    text_buffer_free(&buffer);
+    return same;
+}
+
+/* `name` or `name·k·k…` below a frame. */
+static const struct cell *value_of_key(struct view *view, struct frame *frame, const char *rest) {
+    struct heap *heap = &view->core->heap;
+    if (*rest != '/') return NULL;
+    const char *name = rest + 1, *dot = strstr(name, "·");
+    size_t bytes = dot ? (size_t)(dot - name) : strlen(name);
+    const struct cell *cell = cell_of_key(view, frame, name, bytes);
+    while (cell && dot) {
+        const char *step = dot + strlen("·");
+        dot = strstr(step, "·");
+        bytes = dot ? (size_t)(dot - step) : strlen(step);
+        uint64_t position = 0;
+        const struct cell *key, *value, *found = NULL;
+        if (cell_tag(cell) != TAG_MAP && cell_tag(cell) != TAG_STRUCT) return NULL;
+        while (!found && map_next(heap, cell, &position, &key, &value)) {
+            struct cell plain = map_key_copy(heap, key);
+            if (key_matches(heap, &plain, step, bytes)) found = value;
+            cell_drop(heap, plain);
+        }
+        cell = found;
+    }
+    return cell;
+}
+
+/* ---- system variables ---- */
+
+static const char *const system_names[] = { "‥pc", "‥status", "‥error", "‥fn", "‥ctime", "‥steps", "‥version" };
+
+static void pc_text(struct view *view, char *out, size_t capacity) {
+    struct vthread_record *outer = view->core->record;
+    uint64_t pc = pc_seen(view->record);
+    view->core->record = view->record;
+    size_t used = pc_frame(pc) ? frame_path(view->core, frame_at(&view->core->heap, pc_frame(pc)), out, capacity) : 0;
+    view->core->record = outer;
+    if (used < capacity) snprintf(out + used, capacity - used, "/[%u,0]", pc_row(pc));
+}
+
+static int system_get(struct view *view, const char *name, struct kvspace_value *out) {
+    struct heap *heap = &view->core->heap;
+    struct vthread_record *record = view->record;
+    char text[KVSPACE_KEY_MAX + 1], part[600];
+    size_t bytes;
+    struct function_record *function = (struct function_record *)(void *)(heap->base + ((uint64_t)record->function << 4));
+    if (strcmp(name, "‥pc") == 0) {
+        pc_text(view, text, sizeof text);
+        return lend_text(view, text, out);
+    }
+    if (strcmp(name, "‥status") == 0) {
+        uint32_t status = atomic_load_explicit(&record->status, memory_order_acquire);
+        return lend_text(view, status < STATUS_COUNT ? vthread_status_names[status] : "?", out);
+    }
+    if (strcmp(name, "‥error") == 0) {
+        if (cell_is_none(&record->error_kind)) return KVSPACE_ENOENT;
+        text_to_utf8(heap, &record->error_place, text, 2000, &bytes);
+        strcat(text, ": ");
+        text_to_utf8(heap, &record->error_kind, part, sizeof part, &bytes);
+        strcat(text, part);
+        strcat(text, ": ");
+        text_to_utf8(heap, &record->error_message, part, sizeof part, &bytes);
+        strcat(text, part);
+        return lend_text(view, text, out);
+    }
+    if (strcmp(name, "‥fn") == 0) return record->function ? lend_text(view, function->path, out) : KVSPACE_ENOENT;
+    if (strcmp(name, "‥version") == 0) {
+        if (!record->function) return KVSPACE_ENOENT;
+        *out = kvspace_value_scalar(KVSPACE_UINT64, &function->version);
+        return 0;
+    }
+    if (strcmp(name, "‥ctime") == 0) {
+        *out = kvspace_value_scalar(KVSPACE_TIME, &record->created_ns);
+        return 0;
+    }
+    if (strcmp(name, "‥steps") == 0) {
+        *out = kvspace_value_scalar(KVSPACE_UINT64, &record->steps);
+        return 0;
+    }
+    return KVSPACE_ENOENT;
+}
+
+/* ---- the provider ---- */
+
+static int present_get(const struct kvspace_provider_call *call, struct kvspace_value *out) {
+    struct view view;
+    const char *rest;
+    int rc = view_open(call, &view);
+    if (rc) return rc;
+    if (!*call->rest) {
+        view.core->probe = view.body;
+        return KVSPACE_ENOENT;
+    }
+    if (strncmp(call->rest, "/‥", strlen("/‥")) == 0) return system_get(&view, call->rest + 1, out);
+    struct frame *frame = frame_of_key(&view, call->rest, &rest);
+    if (!frame || !*rest) return KVSPACE_ENOENT;
+    for (unsigned tries = 0;; tries++) {
+        const struct cell *cell = value_of_key(&view, frame, rest);
+        if (!cell) return KVSPACE_ENOENT;
+        struct cell before = *(const volatile struct cell *)cell;
+        rc = lend_cell(&view, &before, out);
+        /* A torn or overtaken read shows as a changed cell. */
+        atomic_thread_fence(memory_order_acquire);
+        struct cell after = *(const volatile struct cell *)cell;
+        if ((before.head == after.head && before.payload == after.payload) || tries > 100) return rc;
+    }
+}
+
+static int list_members(struct view *view, const struct cell *cell, struct kvspace_provider_listing *listing) {
+    struct heap *heap = &view->core->heap;
+    uint64_t position = 0;
+    const struct cell *key, *value;
+    if (!cell || (cell_tag(cell) != TAG_MAP && cell_tag(cell) != TAG_STRUCT)) return 0;
+    while (map_next(heap, cell, &position, &key, &value)) {
+        struct text_buffer buffer = { .limit = KVSPACE_STEP_MAX };
+        struct text_out out = text_buffer_out(&buffer);
+        struct cell plain = map_key_copy(heap, key);
+        text_puts(&out, "·");
+        value_print(heap, &plain, false, &out);
+        cell_drop(heap, plain);
+        bool container = cell_tag(value) == TAG_MAP || cell_tag(value) == TAG_STRUCT;
+        int rc = buffer.bytes && !out.error ? kvspace_provider_entry(listing, buffer.bytes, !cell_is_none(value), 0, container) : 0;
+        text_buffer_free(&buffer);
+        if (rc) return rc;
+    }
+    return 0;
+}
+
+static int list_frame(struct view *view, struct frame *frame, struct kvspace_provider_listing *listing) {
+    struct link *link = link_of_frame(view, frame);
+    char name[300];
+    int rc = 0;
+    for (uint32_t i = 0; !rc && link && i < link->cells && i < frame->cells; i++) {
+        const struct cell *cell = &frame_cells(frame)[i];
+        if (cell_is_none(cell) || strncmp(link->names[i], "‥", strlen("‥")) == 0) continue;
+        snprintf(name, sizeof name, "/%s", link->names[i]);
+        bool container = cell_tag(cell) == TAG_MAP || cell_tag(cell) == TAG_STRUCT;
+        rc = kvspace_provider_entry(listing, name, 1, 0, container && map_length(&view->core->heap, cell) > 0);
+    }
+    struct frame *called = frame_called(view, frame);
+    if (called && !rc) {
+        snprintf(name, sizeof name, "/[%u,0]", called->caller_row);
+        rc = kvspace_provider_entry(listing, name, 0, 1, 0);
+    }
+    return rc;
+}
+
+static int present_list(const struct kvspace_provider_call *call, struct kvspace_provider_listing *listing) {
+    struct view view;
+    const char *rest;
+    int rc = view_open(call, &view);
+    if (rc) return rc;
+    char name[40];
+    for (size_t i = 0; !*call->rest && !rc && i < sizeof system_names / sizeof *system_names; i++) {
+        struct kvspace_value value;
+        if (system_get(&view, system_names[i], &value)) continue;
+        snprintf(name, sizeof name, "/%s", system_names[i]);
+        rc = kvspace_provider_entry(listing, name, 1, 0, 0);
+    }
+    if (rc || strncmp(call->rest, "/‥", strlen("/‥")) == 0) return rc;
+    struct frame *frame = frame_of_key(&view, call->rest, &rest);
+    if (!frame) return *call->rest ? KVSPACE_ENOENT : 0;
+    if (!*rest) return list_frame(&view, frame, listing);
+    const struct cell *cell = value_of_key(&view, frame, rest);
+    return cell ? list_members(&view, cell, listing) : KVSPACE_ENOENT;
+}
+
+/* ---- writing ---- */
+
+/* A running vthread is asked; one that stands still is changed at once. */
+static int status_write(struct view *view, const char *text) {
+    struct vthread_record *record = view->record;
+    uint32_t status = atomic_load_explicit(&record->status, memory_order_acquire);
+    if (strcmp(text, "paused") == 0) {
+        if (status == STATUS_RUNNING || status == STATUS_WAIT) atomic_fetch_or_explicit(&record->attention, ATTENTION_PAUSE, memory_order_release);
+        else if (status == STATUS_INIT) atomic_store_explicit(&record->status, STATUS_PAUSED, memory_order_release);
+        return 0;
+    }
+    if (strcmp(text, "error") == 0 || strcmp(text, "killed") == 0) {
+        atomic_fetch_or_explicit(&record->attention, ATTENTION_KILL, memory_order_release);
+        return 0;
+    }
+    for (uint32_t i = 0; i < STATUS_COUNT; i++) {
+        if (strcmp(text, vthread_status_names[i]) == 0 && status != STATUS_RUNNING) {
+            atomic_store_explicit(&record->status, i, memory_order_release);
+            return 0;
+        }
+    }
+    return KVSPACE_EVALUE;
+}
+
+static int pc_write(struct view *view, const char *text) {
+    char prefix[64];
+    const char *rest;
+    int length = snprintf(prefix, sizeof prefix, "/vthread/%llu", (unsigned long long)view->record->id);
+    if (strncmp(text, prefix, (size_t)length) != 0) return KVSPACE_EVALUE;
+    /* The last step is the row, those before it lead to the frame. */
+    char *key = strdup(text + length), *last = key ? strrchr(key, '/') : NULL;
+    unsigned long row = last && strncmp(last, "/[", 2) == 0 ? strtoul(last + 2, NULL, 10) : 0;
+    if (last) *last = 0;
+    struct frame *frame = last ? frame_of_key(view, key, &rest) : NULL;
+    struct link *link = frame && !*rest ? link_of_frame(view, frame) : NULL;
+    int rc = link && row >= 1 && row <= (unsigned long)link->rows + 1 ? 0 : KVSPACE_EVALUE;
+    if (!rc) {
+        uint32_t ref = (uint32_t)((uint64_t)((unsigned char *)frame - view->core->heap.base) >> 4);
+        pc_commit(view->record, pc_make(ref, (uint32_t)row));
+    }
+    free(key);
+    return rc;
+}
+
+static int value_to_cell(struct view *view, const struct kvspace_value *value, struct cell *out) {
+    struct heap *heap = &view->core->heap;
+    if (!value || (!value->kind && !value->body)) {
+        *out = cell_none();
+        return 0;
+    }
+    if (value->kind && value->store != KVSPACE_NDARRAY && value->ndim == 0) {
+        *out = cell_scalar(value->kind, scalar_load(value->kind, value->body));
+        return 0;
+    }
+    if (!value->kind) return KVSPACE_EUNSUPPORTED;
+    uint64_t dims[BLOCK_NDIM_MAX] = { value->body_bytes / (kind_size(value->kind) ? kind_size(value->kind) : 1) };
+    if (value->dims) memcpy(dims, value->dims, value->ndim * sizeof *dims);
+    int rc = kind_is_char(value->kind) ? text_new(heap, value->kind, value->body, dims[0], out)
+                                       : array_from(heap, value->kind, value->ndim ? value->ndim : 1, dims, value->body, out);
+    return rc ? KVSPACE_EVALUE : 0;
+}
+
+static int present_set(const struct kvspace_provider_call *call, const struct kvspace_value *value) {
+    struct view view;
+    const char *rest;
+    char text[KVSPACE_KEY_MAX + 1];
+    size_t bytes;
+    struct cell made;
+    int rc = view_open(call, &view);
+    if (rc) return rc;
+    bool is_status = strcmp(call->rest, "/‥status") == 0, is_pc = strcmp(call->rest, "/‥pc") == 0;
+    bool runs = atomic_load_explicit(&view.record->status, memory_order_acquire) == STATUS_RUNNING;
+    if (strncmp(call->rest, "/‥", strlen("/‥")) == 0 && !is_status && !is_pc) return KVSPACE_EREADONLY;
+    if (runs && !is_status) return KVSPACE_EBUSY;
+    rc = value_to_cell(&view, value, &made);
+    if (rc) return rc;
+    if (is_status || is_pc) {
+        rc = cell_is_text(&made) && text_to_utf8(&view.core->heap, &made, text, sizeof text, &bytes) ? 0 : KVSPACE_ETYPE;
+        cell_drop(&view.core->heap, made);
+        return rc ? rc : is_status ? status_write(&view, text) : pc_write(&view, text);
+    }
+    struct frame *frame = frame_of_key(&view, call->rest, &rest);
+    struct cell *cell = frame && *rest == '/' && !strstr(rest, "·") ? cell_of_key(&view, frame, rest + 1, strlen(rest + 1)) : NULL;
+    if (!cell) {
+        cell_drop(&view.core->heap, made);
+        return frame ? KVSPACE_EUNSUPPORTED : KVSPACE_ENOENT;
+    }
+    struct cell old = cell_put(cell, made);
+    cell_drop(&view.core->heap, old);
+    return 0;
+}
+
+int present_register(struct core *core) {
+    core->provider = (struct kvspace_provider){ .name = "vthread", .get = present_get, .set = present_set, .list = present_list, .context = core };
+    int rc = kvspace_provider_register(core->space, &core->provider);
+    return rc ? -rc : 0;
+}
+
+int present_find(struct core *core, uint64_t vid, uint32_t *record) {
+    char key[64];
+    struct kvspace_value value;
+    snprintf(key, sizeof key, "/vthread/%llu", (unsigned long long)vid);
+    core->probe = (struct vthread_body){ 0, 0, 0 };
+    kvspace_get(core->space, key, &value);
+    if (!core->probe.record || core->probe.vid != vid) return ERROR_NAME;
+    *record = core->probe.record;
+    return 0;
+}
