@@ -33,7 +33,7 @@ unsigned arith_result_kind(unsigned left, unsigned right) {
     if (kind_is_float(left) || kind_is_float(right)) return KIND_FLOAT64;
     size_t width = kind_size(left) > kind_size(right) ? kind_size(left) : kind_size(right);
     bool is_signed = kind_row(left)->is_signed || kind_row(right)->is_signed;
-    return (is_signed ? KIND_INT8 : KIND_UINT8) + (width > 4 ? 3 : width > 2 ? 2 : width > 1 ? 1 : 0);
+    return (unsigned)(is_signed ? KIND_INT8 : KIND_UINT8) + (width > 4 ? 3u : width > 2 ? 2u : width > 1 ? 1u : 0u);
 }
 
 static bool is_arithmetic(const struct cell *cell) { return cell_is_scalar(cell) && kind_row(cell_kind(cell))->has_arithmetic; }

@@ -9,11 +9,14 @@
 #include "core/block.h"
 
 struct kvspace;
+struct native_row;
 
 /* What belongs to the vthread and the space, lent by the executor. Any of it may be absent in tests. */
 struct core_services {
     struct kvspace *space;
-    uint64_t *random; /* four words of the vthread's random stream, in its record */
+    /* The vthread's random stream, in its record: [0] is its state (0: not seeded). A native of EFFECT_RANDOM reads it and
+     * writes the state that follows to [1]; the executor copies that to [0] together with the staged result. */
+    uint64_t *random;
     int64_t (*now)(void *context); /* nanoseconds since 1970; NULL: the system's clock */
     void *context;
 };
@@ -27,6 +30,8 @@ struct core_call {
     uint64_t literals;     /* bit i: argument i stands as a literal in the source */
     bool reuse;            /* argument 0 is the place of result 0, and this its only reference: change it in place */
     const struct core_services *services;
+    const struct native_row *row; /* for messages; may be NULL */
+    void *host;                   /* of the table that the row is in */
 };
 
 typedef int core_native(struct core_call *call);
@@ -35,7 +40,9 @@ typedef int core_native(struct core_call *call);
 enum native_reuse {
     REUSE_NEVER = 0,
     REUSE_EXTENDS, /* lengthens it: to repeat the step, cut it back to its old length first (array_truncate) */
-    REUSE_REPEATS  /* the step may simply be repeated */
+    REUSE_REPEATS, /* the step may simply be repeated */
+    EFFECT_RANDOM, /* draws from services->random: stage the result */
+    EFFECT_TREE    /* changes the tree in a way that is not the same when it is done twice: kv·incr, kv·cas */
 };
 
 struct native_row {
@@ -50,7 +57,7 @@ struct native_row {
     uint8_t reuse;         /* enum native_reuse */
 };
 
-/* The core's table, sorted by name; `*count` rows. */
+/* The core's table, in the order of the documentation; `*count` rows. */
 const struct native_row *native_table(uint32_t *count);
 /* The row of a name, NULL if there is none. `kvspace·` is an alias of `kv·`. */
 const struct native_row *native_find(const char *name, size_t bytes);

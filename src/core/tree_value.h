@@ -12,6 +12,12 @@ struct kvspace;
 int tree_get(struct heap *heap, struct kvspace *space, const char *path, struct cell *out);
 /* Writes the value whole; None deletes the value and its members. */
 int tree_set(struct heap *heap, struct kvspace *space, const char *path, const struct cell *value);
+/* A scalar, array or string as a value for the space, borrowed from the cell. ERROR_TYPE for anything else. */
+struct kvspace_value;
+int tree_borrow(struct heap *heap, const struct cell *cell, struct kvspace_value *value);
+/* A value of the space (no container) as a cell. */
+int tree_cell(struct heap *heap, const struct kvspace_value *value, struct cell *out);
+
 /* An error of the space as an error of the program: gives an error_kind. */
 int tree_fault(struct heap *heap, struct kvspace *space, int code, const char *what, const char *path);
 

@@ -175,6 +175,7 @@ static int equal_at(struct heap *heap, const struct cell *left, const struct cel
     case OF_OTHER: {
         if (!(left->head & right->head & CELL_BLOCK)) return 0;
         const struct block *x = cell_block(heap, left), *y = cell_block(heap, right);
+        if (x->flags & y->flags & BLOCK_DICT) return maps_equal(heap, left, right, depth, equal);
         *equal = x->type == y->type && x->body_bytes == y->body_bytes && memcmp(block_body(x), block_body(y), x->body_bytes) == 0;
         return 0;
     }
