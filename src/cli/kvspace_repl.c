@@ -163,7 +163,7 @@ enum tool_status command_repl(struct tool *tool) {
         prompt.history_file = history;
     enum tool_status worst = TOOL_OK;
     completed_tool = tool;
-    strcpy(tool->base, "/");
+    memcpy(tool->base, "/", 2);
     tool->prompt = true;
     prompt_begin(&prompt, "kvspace", complete);
     char *text;

@@ -102,7 +102,8 @@ static int draw_entry(struct drawing *drawing, const struct tool_entry *entry, b
     if (!shown && (entry->has_children || entry->has_members)) sink_text(&tool->out, tool->ascii ? "  ..." : "  …");
     sink_text(&tool->out, "\n");
     if (!rc && shown) {
-        strcpy(drawing->margin + margin, tool->ascii ? (last ? "   " : "|  ") : last ? "   " : "│  ");
+        const char *line = last ? "   " : tool->ascii ? "|  " : "│  ";
+        memcpy(drawing->margin + margin, line, strlen(line) + 1);
         rc = draw_below(drawing, level + 1);
         drawing->margin[margin] = '\0';
     }
