@@ -333,7 +333,7 @@ static void row_mark_self(struct row *row) {
             }
         }
     }
-    if (row->native && row->native->reuse && row->write_count == 1 && row->read_count &&
+    if (row->native && (row->native->reuse == REUSE_EXTENDS || row->native->reuse == REUSE_REPEATS) && row->write_count == 1 && row->read_count &&
         row->writes[0].kind == OPERAND_CELL && operand_same(&row->writes[0], &row->reads[0])) {
         row->reuse = true;
         for (unsigned r = 1; r < row->read_count; r++) {

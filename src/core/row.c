@@ -164,6 +164,7 @@ int row_finish_staged(struct activation *at) {
         return 0;
     }
     uint32_t next = number + 1;
+    if (row->native && row->native->reuse == EFFECT_RANDOM) record->random[0] = record->random[1];
     if (row->structural == STRUCTURAL_NEXT) next = at->link->code[number].to.yes;
     bool fan = row->structural == STRUCTURAL_NONE || row->structural == STRUCTURAL_SET;
     for (uint32_t i = 0; i < row->write_count; i++) {
@@ -181,6 +182,24 @@ int row_finish_staged(struct activation *at) {
 
 static uint64_t length_of(struct heap *heap, const struct cell *cell) { return cell_block(heap, cell)->dims[0]; }
 
+/* The result and the stream's next state are one step: staged together. */
+static int random_write(struct activation *at, const struct row *row, struct cell *results, uint32_t next) {
+    struct cell old[ROW_INLINE];
+    uint32_t writes = row->write_count < ROW_INLINE ? row->write_count : ROW_INLINE, done = 0;
+    int rc = 0;
+    at->record->stage = results[0];
+    pc_commit(at->record, pc_make(at->ref, row->number) | PC_STAGED);
+    store_order();
+    at->record->random[0] = at->record->random[1];
+    for (; done < writes && !rc; done++) rc = slot_write(at, &row->writes[done], cell_copy(&at->core->heap, &results[0]), &old[done]);
+    pc_commit(at->record, pc_make(at->ref, next));
+    store_order();
+    at->record->stage = cell_none();
+    drop_all(at, old, done);
+    drop_all(at, results, ROW_INLINE);
+    return rc;
+}
+
 static int row_native(struct activation *at, const struct row *row, uint32_t *next) {
     struct core *core = at->core;
     struct heap *heap = &core->heap;
@@ -197,9 +216,7 @@ static int row_native(struct activation *at, const struct row *row, uint32_t *ne
     for (uint32_t i = 0; i < ROW_INLINE; i++) results[i] = cell_none();
     struct core_call call = { .heap = heap, .args = got.args, .results = results, .arg_count = got.count,
                               .result_count = native->results < ROW_INLINE ? native->results : ROW_INLINE, .literals = row->literals,
-                              .services = &core->services };
-    void *host = core->services.context;
-    if (row->host) core->services.context = row->host;
+                              .services = &core->services, .row = native, .host = row->host };
     core->services.random = at->record->random;
     struct cell *place = row->reuse ? &at->cells[row->writes[0].cell] : NULL;
     call.reuse = place && cell_is_sole(heap, place);
@@ -209,7 +226,6 @@ static int row_native(struct activation *at, const struct row *row, uint32_t *ne
         store_order();
     }
     rc = native->run(&call);
-    core->services.context = host;
     if (rc) {
         if (call.reuse) pc_commit(at->record, pc_make(at->ref, row->number));
         if (rc > 0) drop_all(at, results, ROW_INLINE);
@@ -218,7 +234,8 @@ static int row_native(struct activation *at, const struct row *row, uint32_t *ne
         *next = row->number + 1;
     } else {
         *next = row->number + 1;
-        rc = results_write(at, row, results, native->results ? native->results : 1, *next);
+        rc = native->reuse == EFFECT_RANDOM ? random_write(at, row, results, *next)
+                                            : results_write(at, row, results, native->results ? native->results : 1, *next);
     }
     gathered_drop(at, &got);
     return rc;

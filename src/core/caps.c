@@ -1,0 +1,77 @@
+/* Writing a table of opcodes into /lib. Relies on caps.h. A signature is split as the language splits it: at commas outside of
+ * brackets. Promises: the stamp is written last, so a half-registered table is registered again. */
+#include "core/caps.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/tree_value.h"
+
+static uint64_t stamp_of(const struct native_row *rows, uint32_t count) {
+    uint64_t hash = UINT64_C(1469598103934665603);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *parts[3] = { rows[i].name, rows[i].signature, rows[i].doc };
+        for (int p = 0; p < 3; p++) {
+            for (const char *c = parts[p]; c && *c; c++) hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+        }
+    }
+    return hash ^ count;
+}
+
+/* The parameters in one pair of parentheses, from `*at`; written to the columns +1, +2… or -1, -2… of row 0. */
+static int parameters_write(struct core *core, const char *key, const char **at, int sign, uint32_t *count, uint32_t *variadic) {
+    const char *begin = strchr(*at, '(');
+    *count = 0;
+    if (!begin) return 0;
+    const char *from = ++begin;
+    int depth = 0;
+    for (const char *c = begin;; c++) {
+        if (*c == '[' || *c == '(') depth++;
+        if (*c == ']' || (*c == ')' && depth > 0)) depth--;
+        else if (!*c || ((*c == ',' || *c == ')') && depth == 0)) {
+            while (*from == ' ') from++;
+            const char *end = c;
+            while (end > from && end[-1] == ' ') end--;
+            if (end > from) {
+                char place[KVSPACE_KEY_MAX + 1];
+                snprintf(place, sizeof place, "%s/[0,%d]", key, sign * (int)++*count);
+                int rc = kvspace_set_word(core->space, place, "param", from, (size_t)(end - from));
+                if (rc) return tree_fault(&core->heap, core->space, rc, "register", place);
+                if (end - from > 3 && memcmp(end - 3, "...", 3) == 0) *variadic = 1;
+            }
+            from = c + 1;
+            if (*c != ',') {
+                *at = *c ? c + 1 : c;
+                return 0;
+            }
+        }
+    }
+}
+
+static int opcode_write(struct core *core, const struct native_row *row) {
+    char key[KVSPACE_KEY_MAX + 1], doc[KVSPACE_KEY_MAX + 16];
+    uint32_t head[4] = { 0, 0, 0, 0 };
+    const char *at = row->signature;
+    snprintf(key, sizeof key, "/lib/%s", row->name);
+    int rc = parameters_write(core, key, &at, -1, &head[0], &head[2]);
+    uint32_t ignored = 0;
+    if (!rc) rc = parameters_write(core, key, &at, 1, &head[1], &ignored);
+    if (rc) return rc;
+    snprintf(doc, sizeof doc, "%s/‥doc", key);
+    rc = kvspace_set_text(core->space, doc, row->doc ? row->doc : "");
+    if (!rc) rc = kvspace_set_word(core->space, key, "def rwir", head, sizeof head);
+    return rc ? tree_fault(&core->heap, core->space, rc, "register", key) : 0;
+}
+
+int caps_register(struct core *core, const char *owner, const struct native_row *rows, uint32_t count) {
+    char key[300];
+    uint64_t stamp = stamp_of(rows, count), there = 0;
+    snprintf(key, sizeof key, "/lib/‥caps/‥%s", owner);
+    if (kvspace_get_u64(core->space, key, &there) == 0 && there == stamp) return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int rc = opcode_write(core, &rows[i]);
+        if (rc) return rc;
+    }
+    int rc = kvspace_set_u64(core->space, key, stamp);
+    return rc ? tree_fault(&core->heap, core->space, rc, "register", key) : 0;
+}
