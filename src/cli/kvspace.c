@@ -66,6 +66,7 @@ enum tool_status tool_status_of(int code) {
 }
 
 enum tool_status tool_error(struct tool *tool, int code) {
+    if (code == KVSPACE_ESTOPPED && tool->out.out.error) return TOOL_SPACE; /* tool_run tells why the output failed */
     const char *message = tool->space ? kvspace_message(tool->space) : "";
     if (!message[0]) message = kvspace_strerror(code);
     return tool_fail(tool, tool_status_of(code), "%s: %s", tool->command, message);

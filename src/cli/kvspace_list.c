@@ -82,7 +82,7 @@ static void entry_label(const struct tool *tool, const struct tool_entry *entry,
 /* One row of the long form; a key that went meanwhile has an empty one. */
 static int long_row(struct tool *tool, struct table *table, const char *key, const char *label, enum sink_style style) {
     struct kvspace_value value;
-    char type[KVSPACE_TYPE_MAX];
+    char type[KVSPACE_TYPE_MAX], shown[KVSPACE_KEY_MAX + 1];
     char size[SIZE_TEXT_MAX + 8];
     int rc = kvspace_get(tool->space, key, &value);
     if (rc && rc != KVSPACE_ENOENT) return rc;
@@ -94,7 +94,7 @@ static int long_row(struct tool *tool, struct table *table, const char *key, con
         return 0;
     }
     struct text_buffer preview = {0};
-    table_text(table, STYLE_TYPE, tool_type(&value, type));
+    table_text(table, STYLE_TYPE, tool_key_text(tool, tool_type(&value, type), strlen(type), shown));
     snprintf(size, sizeof size, "%llu", (unsigned long long)value.body_bytes);
     table_text(table, STYLE_PLAIN, size);
     table_text(table, style, label);

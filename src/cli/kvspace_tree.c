@@ -60,7 +60,7 @@ static int draw_value(struct drawing *drawing, bool members_follow) {
     if (value.store == KVSPACE_INDEX && members_follow) {
         tool_type(&value, type);
         sink_text(&tool->out, "  ");
-        sink_one_line(&tool->out, STYLE_TYPE, type, strlen(type));
+        tool_show_key(tool, &tool->out, STYLE_TYPE, type, strlen(type));
         return 0;
     }
     bool refers = value.ref != KVSPACE_INLINE || value.store == KVSPACE_EXTINDEX;

@@ -166,6 +166,7 @@ class Watching(kvspace_tool.ToolTest):
         self.set(x="1")
         began = time.monotonic()
         self.fails(TIMEOUT, "watch", "/x", "--timeout", "0.3", says="timed out")
+        self.assertGreater(time.monotonic() - began, 0.25)
         self.assertLess(time.monotonic() - began, 20)
         self.fails(USAGE, "watch", "/x", "--timeout", "soon", says="seconds")
         self.fails(USAGE, "watch", "/x", "--until", "[1,")

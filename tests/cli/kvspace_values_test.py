@@ -87,6 +87,7 @@ class Values(kvspace_tool.ToolTest):
         self.assertEqual(self.json("get", "--ascii", "--json", "/m.a")["key"], "/m.a")
 
     def test_malformed_keys(self):
+        self.set(a="1")
         for key in ("x", "", "/a//b", "/a·", "/\x07", "/" + "x" * 256, "/x" * 3000):
             with self.subTest(key[:20]):
                 self.fails(USAGE, "get", key)
@@ -101,6 +102,7 @@ class Values(kvspace_tool.ToolTest):
         self.assertEqual(self.tool("get", key), "2\n")
 
     def test_malformed_literals_point_at_the_byte(self):
+        self.set(a="1")
         done = self.fails(USAGE, "set", "/v", "[1,,2]")
         lines = done.stderr.splitlines()
         self.assertEqual(lines[1], "    [1,,2]")
@@ -126,6 +128,7 @@ class Values(kvspace_tool.ToolTest):
         self.assertEqual(self.tool("get", "/v"), "-5\n")
 
     def test_options_are_checked(self):
+        self.set(a="1")
         self.fails(USAGE, "get", says="usage")
         self.fails(USAGE, "set", "/a", "1", "2", says="usage")
         self.fails(USAGE, "get", "--jsn", "/a", says="did you mean --json")
