@@ -265,7 +265,7 @@ static int get_at(struct heap *heap, struct kvspace *space, char *path, size_t l
     return rc;
 }
 
-int tree_get(struct heap *heap, struct kvspace *space, const char *path, struct cell *out) {
+int value_from_tree(struct heap *heap, struct kvspace *space, const char *path, struct cell *out) {
     char buffer[KVSPACE_KEY_MAX + 1];
     struct kvspace_value value;
     int rc = kvspace_get(space, path, &value); /* most values are no containers */
@@ -355,7 +355,7 @@ static int set_at(struct heap *heap, struct kvspace *space, char *path, size_t l
     return rc ? tree_fault(heap, space, rc, "writing", path) : 0;
 }
 
-int tree_set(struct heap *heap, struct kvspace *space, const char *path, const struct cell *value) {
+int value_to_tree(struct heap *heap, struct kvspace *space, const char *path, const struct cell *value) {
     char buffer[KVSPACE_KEY_MAX + 1];
     size_t length = strlen(path);
     if (length > KVSPACE_KEY_MAX) return fault(heap, ERROR_VALUE, "a path of %zu bytes", length);

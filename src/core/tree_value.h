@@ -9,9 +9,14 @@
 struct kvspace;
 
 /* The value at `path`, a container with all its members; None when there is nothing. */
-int tree_get(struct heap *heap, struct kvspace *space, const char *path, struct cell *out);
+int value_from_tree(struct heap *heap, struct kvspace *space, const char *path, struct cell *out);
 /* Writes the value whole; None deletes the value and its members. */
-int tree_set(struct heap *heap, struct kvspace *space, const char *path, const struct cell *value);
+int value_to_tree(struct heap *heap, struct kvspace *space, const char *path, const struct cell *value);
+
+/* Short names for the core; the engine has a tree_set of its own. */
+#define tree_get value_from_tree
+#define tree_set value_to_tree
+
 /* A scalar, array or string as a value for the space, borrowed from the cell. ERROR_TYPE for anything else. */
 struct kvspace_value;
 int tree_borrow(struct heap *heap, const struct cell *cell, struct kvspace_value *value);
