@@ -18,8 +18,9 @@ static uint64_t stamp_of(const struct native_row *rows, uint32_t count) {
     return hash ^ count;
 }
 
-/* The parameters in one pair of parentheses, from `*at`; written to the columns +1, +2… or -1, -2… of row 0. */
-static int parameters_write(struct core *core, const char *key, const char **at, int sign, uint32_t *count, uint32_t *variadic) {
+/* The parameters in one pair of parentheses, from `*at`; written to the columns +1, +2… or -1, -2… of row 0. Rows know
+ * variadic parameters but no optional ones: what may be left out (behind `least`) is written as one variadic parameter. */
+static int parameters_write(struct core *core, const char *key, const char **at, int sign, uint32_t least, uint32_t *count, uint32_t *variadic) {
     const char *begin = strchr(*at, '(');
     *count = 0;
     if (!begin) return 0;
@@ -32,12 +33,14 @@ static int parameters_write(struct core *core, const char *key, const char **at,
             while (*from == ' ') from++;
             const char *end = c;
             while (end > from && end[-1] == ' ') end--;
-            if (end > from) {
-                char place[KVSPACE_KEY_MAX + 1];
+            if (end > from && *count <= least) {
+                char place[KVSPACE_KEY_MAX + 1], text[300];
+                bool dots = end - from > 3 && memcmp(end - 3, "...", 3) == 0, optional = *count == least && !dots;
                 snprintf(place, sizeof place, "%s/[0,%d]", key, sign * (int)++*count);
-                int rc = kvspace_set_word(core->space, place, "param", from, (size_t)(end - from));
+                snprintf(text, sizeof text, "%.*s%s", (int)(end - from), from, optional ? "..." : "");
+                int rc = kvspace_set_word(core->space, place, "param", text, strlen(text));
                 if (rc) return tree_fault(&core->heap, core->space, rc, "register", place);
-                if (end - from > 3 && memcmp(end - 3, "...", 3) == 0) *variadic = 1;
+                if (dots || optional) *variadic = 1;
             }
             from = c + 1;
             if (*c != ',') {
@@ -53,9 +56,9 @@ static int opcode_write(struct core *core, const struct native_row *row) {
     uint32_t head[4] = { 0, 0, 0, 0 };
     const char *at = row->signature;
     snprintf(key, sizeof key, "/lib/%s", row->name);
-    int rc = parameters_write(core, key, &at, -1, &head[0], &head[2]);
+    int rc = parameters_write(core, key, &at, -1, row->least, &head[0], &head[2]);
     uint32_t ignored = 0;
-    if (!rc) rc = parameters_write(core, key, &at, 1, &head[1], &ignored);
+    if (!rc) rc = parameters_write(core, key, &at, 1, UINT32_MAX - 1, &head[1], &ignored);
     if (rc) return rc;
     snprintf(doc, sizeof doc, "%s/‥doc", key);
     rc = kvspace_set_text(core->space, doc, row->doc ? row->doc : "");

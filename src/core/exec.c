@@ -275,7 +275,7 @@ int exec_run(struct core *core, struct vthread_record *record, uint32_t vthread_
     struct cell *cells;
     const struct instr *code, *ip;
     uint64_t pc_base, pc = pc_seen(record);
-    uint32_t limit, row;
+    uint32_t limit, row, next = 0;
     int rc = activation_enter(&at, pc_frame(pc));
     (void)vthread_ref;
     if (rc) {
@@ -492,9 +492,9 @@ L_ROW:
 slow:
     row = (uint32_t)(ip - code);
     pc_commit(record, PC_OF(ip));
-    rc = row_run(&at, row, &row);
+    rc = row_run(&at, row, &next);
     if (LIKELY(rc == ROW_NEXT)) {
-        const struct instr *to = code + row;
+        const struct instr *to = code + next;
         if (UNLIKELY(to <= ip && atomic_load_explicit(&record->attention, memory_order_relaxed))) {
             ip = to;
             goto attention;
@@ -531,7 +531,7 @@ attention: /* the counter is committed and ip stands on it */
     if (core->step_budget == 0) return RUN_STEPS;
     core->step_budget--;
     record->steps++;
-    rc = row_run(&at, row, &row);
+    rc = row_run(&at, row, &next);
     if (rc == ROW_FINISHED) return RUN_DONE;
     if (rc == ROW_WAIT) return RUN_WAIT;
     if (rc > 0) {
@@ -540,8 +540,8 @@ attention: /* the counter is committed and ip stands on it */
     }
     if (rc == ROW_ENTERED) {
         ENTER();
-        row = pc_row(pc_seen(record));
+        next = pc_row(pc_seen(record));
     }
-    ip = code + row;
+    ip = code + next;
     goto attention;
 }

@@ -457,7 +457,12 @@ static int row_structural(struct activation *at, struct row *row, uint32_t *next
     case STRUCTURAL_KEY: rc = row_member(at, row, &got, '*', next); break;
     case STRUCTURAL_INDEX: rc = row_member(at, row, &got, '[', next); break;
     case STRUCTURAL_SETMEMBER: rc = row_put(at, row, "·", got.args + 1, 1, 0, got.args[0], next); break;
-    case STRUCTURAL_SETKEY: rc = row_put(at, row, "*", got.args + 1, 1, row->literals >> 1, got.args[0], next); break;
+    case STRUCTURAL_SETKEY:
+        if (got.count == 2) {
+            rc = row_put(at, row, "*", got.args + 1, 1, row->literals >> 1, got.args[0], next);
+            break;
+        }
+        /* fall through: a tuple key by its parts */
     case STRUCTURAL_SETINDEX:
         snprintf(text, sizeof text, "[%u]", got.count - 1);
         rc = row_put(at, row, text, got.args + 1, got.count - 1, row->literals >> 1, got.args[0], next);
