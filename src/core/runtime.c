@@ -102,6 +102,31 @@ static char *text_copy(const char *text, size_t bytes) {
     return copy;
 }
 
+/* A default like Lamp{on=true} names only the fields that it overrides: the others come from the struct's own defaults. */
+static int default_complete(struct core *core, struct cell *value) {
+    struct heap *heap = &core->heap;
+    if (cell_tag(value) != TAG_STRUCT) return 0;
+    const struct struct_def *definition = link_struct(heap, cell_block(heap, value)->type);
+    struct cell whole, next;
+    if (!definition) return 0;
+    int rc = struct_new(heap, definition, &whole);
+    for (uint32_t i = 0; !rc && i < definition->count; i++) {
+        const struct cell *given;
+        rc = map_find(heap, value, &definition->fields[i].key, &given);
+        if (rc || !given || cell_is_none(given)) continue;
+        rc = map_set(heap, &whole, &definition->fields[i].key, given, 0, &next);
+        if (!rc && next.payload != whole.payload) {
+            cell_drop(heap, whole);
+            whole = next;
+        }
+        if (rc) cell_drop(heap, whole);
+    }
+    if (rc) return rc;
+    cell_drop(heap, *value);
+    *value = whole;
+    return 0;
+}
+
 static int field_read(struct core *core, const char *path, uint32_t number, struct struct_field *field) {
     struct heap *heap = &core->heap;
     char key[KVSPACE_KEY_MAX + 64];
@@ -129,7 +154,8 @@ static int field_read(struct core *core, const char *path, uint32_t number, stru
     field->type = type->form;
     field->type_id = type->id;
     snprintf(key, sizeof key, "%s/[1,%u]", path, number);
-    return tree_get(heap, core->space, key, &field->initial);
+    rc = tree_get(heap, core->space, key, &field->initial);
+    return rc ? rc : default_complete(core, &field->initial);
 }
 
 const struct struct_def *link_struct(struct heap *heap, uint32_t type) {
