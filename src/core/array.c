@@ -214,6 +214,27 @@ void array_truncate(const struct heap *heap, struct cell *array, uint64_t count)
     block_extra(block)->hash = 0;
 }
 
+/* ---- ranges ---- */
+
+int range_new(struct heap *heap, int64_t first, int64_t step, uint64_t count, struct cell *out) {
+    struct block *block;
+    int rc = block_new(heap, 1, sizeof(struct range_body), 0, &block);
+    if (rc) return rc;
+    block->dims[0] = count;
+    *(struct range_body *)block_body(block) = (struct range_body){ first, step };
+    *out = cell_of_block(heap, TAG_RANGE, block);
+    return 0;
+}
+
+int range_expand(struct heap *heap, const struct cell *range, struct cell *out) {
+    uint64_t count = range_count(heap, range);
+    int rc = array_new(heap, KIND_INT64, 1, &count, out);
+    if (rc) return rc;
+    int64_t *to = block_body(cell_block(heap, out));
+    for (uint64_t i = 0; i < count; i++) to[i] = range_at(heap, range, i);
+    return 0;
+}
+
 /* ---- literals ---- */
 
 /* The kind that two kinds in one array literal share, 0 if there is none. */

@@ -42,6 +42,18 @@ int value_step_get(struct heap *heap, const struct cell *base, const struct valu
 int array_append(struct heap *heap, const struct cell *array, const struct cell *value, bool literal, bool reuse,
                  struct cell *out);
 int array_concat(struct heap *heap, const struct cell *left, const struct cell *right, bool reuse, struct cell *out);
+/* range(): `count` numbers from `first` in steps. Everybody but `next` works on the array that range_expand makes of it. */
+struct range_body {
+    int64_t first, step;
+};
+int range_new(struct heap *heap, int64_t first, int64_t step, uint64_t count, struct cell *out);
+int range_expand(struct heap *heap, const struct cell *range, struct cell *out);
+static inline uint64_t range_count(const struct heap *heap, const struct cell *range) { return cell_block(heap, range)->dims[0]; }
+static inline int64_t range_at(const struct heap *heap, const struct cell *range, uint64_t i) {
+    const struct range_body *body = (const struct range_body *)block_body(cell_block(heap, range));
+    return (int64_t)((uint64_t)body->first + i * (uint64_t)body->step);
+}
+
 /* Sets the length of a 1-D array or string that the caller alone holds back to `count`: the undo of an append. */
 void array_truncate(const struct heap *heap, struct cell *array, uint64_t count);
 

@@ -46,6 +46,7 @@ enum {
     TAG_POINTER = 0x42,  /* a block whose body the executor knows (frame cells, paths) */
     TAG_EXTERNAL = 0x43, /* a handle to data outside the tree */
     TAG_OTHER = 0x44,    /* a value of the tree's own types: type text and bytes */
+    TAG_RANGE = 0x45,    /* what range() gives: an array of int64 that is not spelt out until somebody wants elements (array.h) */
     TAG_ARRAY = 0x80,
     TAG_TEXT = 0x80 + KIND_CHAR_UTF32
 };

@@ -431,6 +431,23 @@ L_SETINDEX2: {
 L_NEXT: {
     const struct cell *base = CELL(ip->a);
     struct cell *position = CELL(ip->b), *target = CELL(ip->c);
+    if (LIKELY(TAG(base) == TAG_RANGE && TAG(position) == KIND_INT64)) {
+        uint64_t i = position->payload;
+        if (i >= range_count(heap, base)) JUMP(ip->to.no);
+        struct cell old = *target;
+        if (LIKELY(TAG(target) == KIND_INT64)) {
+            target->payload = (uint64_t)range_at(heap, base, i);
+            old = cell_none();
+        } else {
+            cell_put(target, cell_int64(range_at(heap, base, i)));
+        }
+        record->stage = cell_int64((int64_t)(i + 1));
+        pc_commit(record, PC_OF(ip) | PC_STAGED);
+        store_order();
+        position->payload = i + 1;
+        cell_drop(heap, old);
+        JUMP(ip->to.yes);
+    }
     if (LIKELY(TAG(base) >= TAG_ARRAY && (base->head & CELL_BLOCK) && TAG(position) == KIND_INT64)) {
         const struct block *block = cell_block(heap, base);
         unsigned kind = cell_kind(base);

@@ -78,7 +78,7 @@ int native_array_of(struct core_call *call) {
     return array_list(call->heap, call->args, call->arg_count, &call->results[0]);
 }
 
-/* range(n), range(a, b), range(a, b, step) as an array; a for loop over range counts without one. */
+/* range(n), range(a, b), range(a, b, step). */
 int native_range(struct core_call *call) {
     int64_t first = 0, end = 0, step = 1;
     int rc = native_int64(call, 0, call->arg_count == 1 ? &end : &first);
@@ -89,11 +89,7 @@ int native_range(struct core_call *call) {
     uint64_t distance = step > 0 ? (uint64_t)end - (uint64_t)first : (uint64_t)first - (uint64_t)end;
     uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step, count = 0;
     if (step > 0 ? end > first : end < first) count = (distance - 1) / stride + 1;
-    rc = array_new(call->heap, KIND_INT64, 1, &count, &call->results[0]);
-    if (rc) return rc;
-    uint64_t *to = block_body(cell_block(call->heap, &call->results[0]));
-    for (uint64_t i = 0; i < count; i++) to[i] = (uint64_t)first + i * (uint64_t)step;
-    return 0;
+    return range_new(call->heap, first, step, count, &call->results[0]);
 }
 
 static int raise_text(struct core_call *call, int kind, uint32_t i, const char *otherwise) {

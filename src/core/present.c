@@ -67,6 +67,23 @@ static int lend_array(struct view *view, const struct cell *cell, struct kvspace
     return 0;
 }
 
+/* A range shows the array that it stands for; one that is too long to spell out shows its bounds as text. */
+static int lend_range(struct view *view, const struct cell *cell, struct kvspace_value *out) {
+    struct heap *heap = &view->core->heap;
+    uint64_t count = range_count(heap, cell);
+    char text[96];
+    if (count > 1 << 16) {
+        snprintf(text, sizeof text, "range from %lld to %lld", (long long)range_at(heap, cell, 0), (long long)range_at(heap, cell, count - 1));
+        return lend_text(view, text, out);
+    }
+    int64_t *body = kvspace_provider_memory(view->space, (size_t)count * 8 + 8);
+    if (!body) return KVSPACE_ENOMEM;
+    body[0] = (int64_t)count;
+    for (uint64_t i = 0; i < count; i++) body[i + 1] = range_at(heap, cell, i);
+    *out = kvspace_value_array(KVSPACE_INT64, 1, (const uint64_t *)body, body + 1);
+    return 0;
+}
+
 static int lend_cell(struct view *view, const struct cell *cell, struct kvspace_value *out) {
     struct heap *heap = &view->core->heap;
     char text[KVSPACE_KEY_MAX + 1];
@@ -78,6 +95,7 @@ static int lend_cell(struct view *view, const struct cell *cell, struct kvspace_
         return 0;
     }
     if (cell_is_array(cell)) return lend_array(view, cell, out);
+    if (cell_tag(cell) == TAG_RANGE) return lend_range(view, cell, out);
     if (cell_tag(cell) == TAG_POINTER) {
         struct vthread_record *outer = view->core->record;
         view->core->record = view->record;

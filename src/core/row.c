@@ -60,6 +60,10 @@ static int gather(struct activation *at, const struct row *row, uint32_t from, s
     for (uint32_t i = 0; i < count; i++) {
         got->count = i + 1;
         int rc = operand_value(at, &row->reads[from + i], &got->scratch[i], &got->args[i]);
+        if (!rc && cell_tag(got->args[i]) == TAG_RANGE && row->structural != STRUCTURAL_NEXT) { /* spelt out for all others */
+            rc = range_expand(&at->core->heap, got->args[i], &got->scratch[i]);
+            got->args[i] = &got->scratch[i];
+        }
         if (rc) {
             got->scratch[i] = cell_none();
             gathered_drop(at, got);
@@ -219,7 +223,7 @@ static int row_native(struct activation *at, const struct row *row, uint32_t *ne
                               .services = &core->services, .row = native, .host = row->host };
     core->services.random = at->record->random;
     struct cell *place = row->reuse ? &at->cells[row->writes[0].cell] : NULL;
-    call.reuse = place && cell_is_sole(heap, place);
+    call.reuse = place && cell_is_sole(heap, place) && cell_tag(place) != TAG_RANGE;
     if (call.reuse && native->reuse == REUSE_EXTENDS && cell_is_array(place)) {
         at->record->stage = (struct cell){ TAG_STAGE_LENGTH, length_of(heap, place) };
         pc_commit(at->record, pc_make(at->ref, row->number) | PC_STAGED);
@@ -293,6 +297,10 @@ static int row_next(struct activation *at, const struct row *row, struct gathere
             if (!rc) rc = text_at(heap, &wide, (int64_t)i, &results[1]);
             if (!rc) cell_drop(heap, wide);
         }
+        results[2] = cell_int64((int64_t)i++);
+    } else if (cell_tag(container) == TAG_RANGE) {
+        more = i < range_count(heap, container);
+        if (more) results[1] = cell_int64(range_at(heap, container, i));
         results[2] = cell_int64((int64_t)i++);
     } else if (cell_is_array(container)) {
         struct cell index = cell_int64((int64_t)i);

@@ -29,7 +29,18 @@ static int step_key(struct heap *heap, const struct value_step *step, struct cel
     return rc;
 }
 
+/* A range is spelt out before anybody reaches into it. */
+static int range_step_get(struct heap *heap, const struct cell *range, const struct value_step *step, struct cell *out) {
+    struct cell spelt;
+    int rc = range_expand(heap, range, &spelt);
+    if (rc) return rc;
+    rc = value_step_get(heap, &spelt, step, out);
+    cell_drop(heap, spelt);
+    return rc;
+}
+
 int value_step_get(struct heap *heap, const struct cell *base, const struct value_step *step, struct cell *out) {
+    if (cell_tag(base) == TAG_RANGE) return range_step_get(heap, base, step, out);
     if (is_dict(base)) {
         struct cell made;
         const struct cell *key, *found;
@@ -118,8 +129,13 @@ static int put_steps(struct heap *heap, const struct cell *base, const struct va
         if (rc) return rc;
         base = &fresh;
     }
+    if (cell_tag(base) == TAG_RANGE) {
+        int rc = range_expand(heap, base, &fresh);
+        if (rc) return rc;
+        base = &fresh;
+    }
     int rc = count == 1 ? put_last(heap, base, steps, value, literal, out) : put_inner(heap, base, steps, count, value, literal, out);
-    /* A map made here is either the result itself or, if that was copied or the write failed, garbage. */
+    /* What was made here is either the result itself or, if that was copied or the write failed, garbage. */
     if (base == &fresh && (rc || out->payload != fresh.payload)) cell_drop(heap, fresh);
     return rc;
 }

@@ -344,6 +344,15 @@ static int set_at(struct heap *heap, struct kvspace *space, char *path, size_t l
     case TAG_MAP:
     case TAG_STRUCT: return set_container(heap, space, path, length, cell, depth);
     case TAG_POINTER: return set_pointer(heap, space, path, cell);
+    case TAG_RANGE: {
+        struct cell spelt;
+        int rc = range_expand(heap, cell, &spelt);
+        if (!rc) {
+            rc = set_at(heap, space, path, length, &spelt, depth);
+            cell_drop(heap, spelt);
+        }
+        return rc;
+    }
     case TAG_EXTERNAL:
     case TAG_OTHER: return set_other(heap, space, path, cell);
     default: break;

@@ -245,6 +245,13 @@ void type_describe(struct heap *heap, const struct cell *cell, struct typexpr_ac
         for (unsigned i = 0; i < block->ndim; i++) actual->dims[i] = block->dims[i];
         return;
     }
+    if (tag == TAG_RANGE) {
+        actual->class = TYPE_KIND;
+        actual->kind = KIND_INT64;
+        actual->ndim = 1;
+        actual->dims[0] = cell_block(heap, cell)->dims[0];
+        return;
+    }
     uint32_t id = cell->head & CELL_BLOCK ? cell_block(heap, cell)->type : 0;
     const struct type_info *info;
     if (tag == TAG_MAP && !id) {

@@ -133,6 +133,14 @@ int value_print(struct heap *heap, const struct cell *cell, bool quoted, struct 
         text_put(out, text, numtext_print_int64(cell_as_int64(cell), text));
         return out->error ? fault(heap, ERROR_OUT_OF_MEMORY, "no room to print a value") : 0;
     }
+    if (cell_tag(cell) == TAG_RANGE) {
+        struct cell spelt;
+        int rc = range_expand(heap, cell, &spelt);
+        if (rc) return rc;
+        rc = value_print(heap, &spelt, quoted, out);
+        cell_drop(heap, spelt);
+        return rc;
+    }
     struct literal_print_options options = { .top = quoted ? LITERAL_TOP_QUOTED : LITERAL_TOP_BARE };
     return print_with(heap, cell, &options, out);
 }
