@@ -510,9 +510,13 @@ KVSPACE_API int kvspace_provider_register(kvspace *space, const struct kvspace_p
 
 /* ---- looking after a space -------------------------------------------------------------------------------------- */
 
+/* Figures, without a walk of the tree; exact when nobody else is at work. Nodes and blocks count what is retired and not yet free again. */
 struct kvspace_stats {
     uint64_t format_version, generation, limit_bytes, file_bytes, used_bytes, free_bytes, page_bytes;
-    uint64_t nodes, steps, blocks, block_bytes, tables, big_runs, retired;
+    uint64_t nodes;
+    uint64_t blocks, block_bytes; /* values, names and tables up to 32 KiB */
+    uint64_t big_bytes;           /* in larger ones */
+    uint64_t retired;             /* blocks that somebody may still be reading */
     uint64_t participants, participants_dead, recoveries, epoch;
     uint8_t was_clean; /* the last user before this generation had closed it */
 };

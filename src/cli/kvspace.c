@@ -108,10 +108,7 @@ static int choose_anonymous(void *context, const struct kvspace_anonymous *found
 /* A single anonymous space is what somebody means who only looks; a command that changes something wants it named. */
 static enum tool_status pick_space(struct tool *tool, enum tool_open open, struct anonymous_choice *choice) {
     int rc = kvspace_anonymous_list(choose_anonymous, choice);
-    if (!rc && open == TOOL_OPEN_READ && choice->found == 1) {
-        tool->dsn = choice->dsn;
-        return TOOL_OK;
-    }
+    if (!rc && open == TOOL_OPEN_READ && choice->found == 1) return TOOL_OK;
     return tool_fail(tool, TOOL_USAGE, "%s: which space? name it with -s DSN or $KVSPACE%s", tool->command,
                      choice->found ? " (kvspace spaces lists those of running and crashed programs)" : "");
 }
@@ -141,7 +138,9 @@ static void close_space(struct tool *tool) {
 
 static enum tool_status open_space(struct tool *tool, enum tool_open open) {
     struct anonymous_choice choice = {0};
-    if (!tool->dsn) {
+    const char *dsn = tool->dsn;
+    if (!dsn) {
+        dsn = choice.dsn;
         enum tool_status status = pick_space(tool, open, &choice);
         if (status) return status;
     }
@@ -152,10 +151,10 @@ static enum tool_status open_space(struct tool *tool, enum tool_open open) {
         .label = "kvspace",
         .problem = &problem,
     };
-    int rc = kvspace_open_with(tool->dsn, &options, &tool->space);
+    int rc = kvspace_open_with(dsn, &options, &tool->space);
     if (rc == KVSPACE_EPERM && open == TOOL_OPEN_READ) {
         options.access = KVSPACE_READ_ONLY;
-        rc = kvspace_open_with(tool->dsn, &options, &tool->space);
+        rc = kvspace_open_with(dsn, &options, &tool->space);
     }
     if (!rc) {
         if (choice.found) tool->dsn = kvspace_dsn(tool->space);
@@ -165,9 +164,8 @@ static enum tool_status open_space(struct tool *tool, enum tool_open open) {
     enum tool_status status = rc == KVSPACE_EDSN || rc == KVSPACE_EDAMAGED ? tool_status_of(rc) : TOOL_SPACE;
     tool->space = NULL;
     const char *message = problem.message[0] ? problem.message : kvspace_strerror(rc);
-    tool_fail(tool, status, "%s: cannot open %s: %s%s", tool->command, tool->dsn, message,
+    tool_fail(tool, status, "%s: cannot open %s: %s%s", tool->command, dsn, message,
               rc == KVSPACE_EUNTRUSTED ? " (--trust opens it all the same)" : "");
-    if (choice.found) tool->dsn = NULL;
     return status;
 }
 

@@ -76,7 +76,7 @@ static void entry_label(const struct tool *tool, const struct tool_entry *entry,
     char shown[KVSPACE_KEY_MAX + 1];
     tool_key_text(tool, member ? entry->text : entry->name, member ? entry->text_bytes : entry->name_bytes, shown);
     const char *tail = entry->has_children ? "/" : entry->has_members ? (tool->ascii ? "." : "·") : "";
-    snprintf(out, capacity, "%s%s", shown, tail);
+    if (snprintf(out, capacity, "%s%s", shown, tail) >= (int)capacity) memcpy(out + capacity - 4, "...", 4);
 }
 
 /* One row of the long form; a key that went meanwhile has an empty one. */

@@ -144,11 +144,9 @@ static enum tool_status stat_space(struct tool *tool) {
     fact_bytes(&facts, "free_bytes", stats.free_bytes);
     fact_bytes(&facts, "limit_bytes", stats.limit_bytes);
     fact_number(&facts, "nodes", stats.nodes);
-    fact_number(&facts, "steps", stats.steps);
     fact_number(&facts, "blocks", stats.blocks);
     fact_bytes(&facts, "block_bytes", stats.block_bytes);
-    fact_number(&facts, "tables", stats.tables);
-    fact_number(&facts, "big_runs", stats.big_runs);
+    fact_bytes(&facts, "big_bytes", stats.big_bytes);
     fact_number(&facts, "retired", stats.retired);
     fact_number(&facts, "participants", stats.participants);
     fact_number(&facts, "participants_dead", stats.participants_dead);

@@ -26,7 +26,7 @@ static int shape_bytes(struct heap *heap, unsigned kind, unsigned ndim, const ui
 }
 
 static int array_raw(struct heap *heap, unsigned kind, unsigned ndim, const uint64_t *dims, uint64_t capacity, struct cell *out) {
-    uint64_t bytes;
+    uint64_t bytes = 0;
     struct block *block;
     int rc = shape_bytes(heap, kind, ndim, dims, &bytes);
     if (!rc) rc = block_new(heap, ndim, bytes, capacity, &block);
@@ -79,7 +79,7 @@ static int locate(struct heap *heap, const struct cell *array, const struct cell
         return fault(heap, ERROR_INDEX, "%u indices for an array of %u %s", count, block->ndim, block->ndim == 1 ? "axis" : "axes");
     uint64_t at = 0;
     for (unsigned i = 0; i < count; i++) {
-        uint64_t place;
+        uint64_t place = 0;
         int rc = index_of(heap, indices[i], block->dims[i], i, block->ndim, &place);
         if (rc) return rc;
         at = at * block->dims[i] + place;

@@ -29,7 +29,7 @@ int native_time_now(struct core_call *call) {
 }
 
 int native_time_add(struct core_call *call) {
-    int64_t at, by;
+    int64_t at = 0, by = 0;
     int rc = time_argument(call, 0, KIND_TIME, &at);
     if (!rc) rc = time_argument(call, 1, KIND_DURATION, &by);
     return rc ? rc : native_give(call, cell_scalar(KIND_TIME, (uint64_t)add_wrapping(at, by)));
@@ -37,7 +37,7 @@ int native_time_add(struct core_call *call) {
 
 /* time - time is a duration, time - duration is a time. */
 int native_time_sub(struct core_call *call) {
-    int64_t at, other;
+    int64_t at = 0, other = 0;
     int rc = time_argument(call, 0, KIND_TIME, &at);
     if (rc) return rc;
     unsigned kind = cell_tag(call->args[1]) == KIND_DURATION ? KIND_DURATION : KIND_TIME;
@@ -46,7 +46,7 @@ int native_time_sub(struct core_call *call) {
 }
 
 static int ordered(struct core_call *call, unsigned kind, int wanted) {
-    int64_t a, b;
+    int64_t a = 0, b = 0;
     int rc = time_argument(call, 0, kind, &a);
     if (!rc) rc = time_argument(call, 1, kind, &b);
     return rc ? rc : native_give(call, cell_bool(wanted < 0 ? a < b : a > b));
@@ -87,7 +87,7 @@ static int format_layout(struct core_call *call, int64_t nanos, struct text_buff
 }
 
 int native_time_format(struct core_call *call) {
-    int64_t nanos;
+    int64_t nanos = 0;
     int rc = time_argument(call, 0, KIND_TIME, &nanos);
     if (rc) return rc;
     if (call->arg_count == 1) {
@@ -104,7 +104,7 @@ int native_time_format(struct core_call *call) {
 
 static int parsed(struct core_call *call, unsigned kind, int (*parse)(const char *, size_t, int64_t *)) {
     char text[256];
-    int64_t nanos;
+    int64_t nanos = 0;
     int rc = native_utf8(call, 0, text, sizeof text);
     if (rc) return rc;
     int status = parse(text, strlen(text), &nanos);
@@ -117,7 +117,7 @@ int native_duration_parse(struct core_call *call) { return parsed(call, KIND_DUR
 
 /* Whole seconds since 1970, rounded down so that times before it are right too. */
 int native_time_unix(struct core_call *call) {
-    int64_t nanos;
+    int64_t nanos = 0;
     int rc = time_argument(call, 0, KIND_TIME, &nanos);
     if (rc) return rc;
     int64_t seconds = nanos / 1000000000;
@@ -140,7 +140,7 @@ static int duration_of(struct core_call *call, int64_t unit) {
 }
 
 static int duration_as(struct core_call *call, int64_t unit) {
-    int64_t nanos;
+    int64_t nanos = 0;
     int rc = time_argument(call, 0, KIND_DURATION, &nanos);
     return rc ? rc : native_give(call, cell_int64(nanos / unit));
 }
@@ -158,7 +158,7 @@ int native_duration_as_minutes(struct core_call *call) { return duration_as(call
 int native_duration_as_hours(struct core_call *call) { return duration_as(call, 3600 * SECOND); }
 
 static int duration_sum(struct core_call *call, int64_t (*function)(int64_t, int64_t)) {
-    int64_t a, b;
+    int64_t a = 0, b = 0;
     int rc = time_argument(call, 0, KIND_DURATION, &a);
     if (!rc) rc = time_argument(call, 1, KIND_DURATION, &b);
     return rc ? rc : native_give(call, cell_scalar(KIND_DURATION, (uint64_t)function(a, b)));

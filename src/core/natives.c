@@ -80,7 +80,7 @@ int native_scalar(struct core_call *call, uint32_t i, unsigned kind, uint64_t *b
 }
 
 int native_int64(struct core_call *call, uint32_t i, int64_t *out) {
-    uint64_t bits;
+    uint64_t bits = 0;
     int rc = native_scalar(call, i, KIND_INT64, &bits);
     if (!rc) *out = (int64_t)bits;
     return rc;

@@ -470,7 +470,7 @@ static int row_structural(struct activation *at, struct row *row, uint32_t *next
             rc = row_put(at, row, "*", got.args + 1, 1, row->literals >> 1, got.args[0], next);
             break;
         }
-        /* fall through: a tuple key by its parts */
+        __attribute__((fallthrough)); /* a tuple key by its parts */
     case STRUCTURAL_SETINDEX:
         snprintf(text, sizeof text, "[%u]", got.count - 1);
         rc = row_put(at, row, text, got.args + 1, got.count - 1, row->literals >> 1, got.args[0], next);
@@ -506,7 +506,7 @@ static int row_structural(struct activation *at, struct row *row, uint32_t *next
 
 static int argument_fault(struct activation *at, const struct link *callee, uint32_t index, const struct cell *value, int kind) {
     struct heap *heap = &at->core->heap;
-    char type[160], why[256];
+    char type[160], why[sizeof heap->fault.message];
     const struct link_parameter *parameter = &callee->parameters[index];
     if (kind != ERROR_TYPE) {
         snprintf(why, sizeof why, "%s", heap->fault.message);

@@ -63,9 +63,11 @@ void block_unpin_all(struct arena *arena);
 struct alloc_figures {
     uint64_t file_bytes, limit_bytes, high_bytes; /* what the runs cover */
     uint64_t free_bytes;                          /* in free runs */
+    uint64_t spare_bytes;                         /* in free blocks of slabs */
     uint64_t big_bytes;
-    uint64_t slab_bytes[CLASS_COUNT];
-    uint64_t class_bytes[CLASS_COUNT];            /* size of a block of the class */
+    uint64_t retired_blocks;                      /* in limbo: counted as used below */
+    uint64_t block_bytes[CLASS_COUNT];            /* size of a block of the class */
+    uint64_t used_blocks[CLASS_COUNT];
 };
 void alloc_figures(const struct arena *arena, struct alloc_figures *out);
 

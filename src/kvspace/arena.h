@@ -42,6 +42,7 @@ struct arena {
     int fd;
     uint32_t section_depth;
     uint32_t held_count;     /* locks held by self */
+    uint32_t pin_hint;       /* where the next pin goes, if the place is free (pin.c) */
     uint32_t retires;        /* since the last try to advance the epoch */
     uint32_t pending_high;   /* slots below it may want phase 2 of a recovery; 0: none */
     uint32_t pending[16];    /* slots whose phase 2 is due */

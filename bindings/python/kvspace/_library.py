@@ -89,8 +89,8 @@ class PrintOptions(ctypes.Structure):
 
 class Stats(ctypes.Structure):
     _fields_ = [(name, c_uint64) for name in (
-        "format_version generation limit_bytes file_bytes used_bytes free_bytes page_bytes nodes steps blocks block_bytes "
-        "tables big_runs retired participants participants_dead recoveries epoch").split()] + [("was_clean", c_uint8)]
+        "format_version generation limit_bytes file_bytes used_bytes free_bytes page_bytes nodes blocks block_bytes "
+        "big_bytes retired participants participants_dead recoveries epoch").split()] + [("was_clean", c_uint8)]
 
 
 VISIT = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Anonymous))
