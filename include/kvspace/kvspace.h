@@ -520,7 +520,7 @@ struct kvspace_stats {
     uint64_t participants, participants_dead, recoveries, epoch;
     uint8_t was_clean; /* the last user before this generation had closed it */
 };
-KVSPACE_API int kvspace_stats(kvspace *space, struct kvspace_stats *stats);
+KVSPACE_API int kvspace_get_stats(kvspace *space, struct kvspace_stats *stats);
 
 /* What kvspace_check found: one sentence a fault, ended by a zero byte, borrowed for the call. */
 typedef void kvspace_report_function(void *context, const char *fault);

@@ -117,13 +117,13 @@ static enum tool_status pick_space(struct tool *tool, enum tool_open open, struc
  * whether an anonymous space was alive, and whether anybody died in it meanwhile. */
 static uint64_t deaths(kvspace *space) {
     struct kvspace_stats stats;
-    return kvspace_stats(space, &stats) ? 0 : stats.recoveries + stats.participants_dead;
+    return kvspace_get_stats(space, &stats) ? 0 : stats.recoveries + stats.participants_dead;
 }
 
 /* The others of an anonymous space; our own handle is one of its participants and makes it LIVE. */
 static struct tool_life look_at_life(kvspace *space) {
     struct kvspace_stats stats = {0};
-    if (kvspace_stats(space, &stats)) return (struct tool_life){.alone = true};
+    if (kvspace_get_stats(space, &stats)) return (struct tool_life){.alone = true};
     return (struct tool_life){
         .alone = stats.participants - stats.participants_dead <= 1,
         .deaths = stats.recoveries + stats.participants_dead,

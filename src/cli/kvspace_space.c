@@ -130,7 +130,7 @@ static enum tool_status stat_key(struct tool *tool, const char *typed) {
 
 static enum tool_status stat_space(struct tool *tool) {
     struct kvspace_stats stats = {0};
-    int rc = kvspace_stats(tool->space, &stats);
+    int rc = kvspace_get_stats(tool->space, &stats);
     if (rc) return tool_error(tool, rc);
     struct facts facts;
     facts_begin(&facts, tool);

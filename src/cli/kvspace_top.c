@@ -131,7 +131,7 @@ static int top_round(struct top *top) {
     struct kvspace_stats stats = {0};
     struct tool_entries entries;
     struct table table;
-    int rc = kvspace_stats(tool->space, &stats);
+    int rc = kvspace_get_stats(tool->space, &stats);
     if (rc) return rc;
     rc = tool_entries_read(tool, top->key, false, top->most, &entries);
     if (rc == KVSPACE_ENOENT) rc = 0; /* no vthreads yet */

@@ -54,7 +54,7 @@ static int get_figure(kvspace *space, const char *name, struct kvspace_value *ou
     struct kvspace_stats stats;
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
         if (strcmp(figures[i].name, name) != 0) continue;
-        int rc = kvspace_stats(space, &stats);
+        int rc = kvspace_get_stats(space, &stats);
         if (rc) return rc;
         const char *at = (const char *)&stats + figures[i].at;
         if (figures[i].kind == FIGURE_BOOL) *out = kvspace_value_bool(*at);

@@ -2,7 +2,7 @@
  * each participant's slot once. */
 #include "kvspace/space.h"
 
-int kvspace_stats(kvspace *space, struct kvspace_stats *stats) {
+int kvspace_get_stats(kvspace *space, struct kvspace_stats *stats) {
     const struct space_header *header = mem_header(space);
     struct alloc_figures figures;
     int rc = space_begin(space);
