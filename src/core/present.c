@@ -89,9 +89,8 @@ static int lend_cell(struct view *view, const struct cell *cell, struct kvspace_
     char text[KVSPACE_KEY_MAX + 1];
     if (cell_is_none(cell)) return KVSPACE_ENOENT;
     if (cell_is_scalar(cell)) {
-        unsigned char element[8] = { 0 };
-        scalar_store(cell_kind(cell), element, cell->payload);
-        *out = kvspace_value_scalar((enum kvspace_kind)cell_kind(cell), element);
+        *out = kvspace_value_scalar((enum kvspace_kind)cell_kind(cell), NULL);
+        scalar_store(cell_kind(cell), out->scalar.bytes, cell->payload);
         return 0;
     }
     if (cell_is_array(cell)) return lend_array(view, cell, out);

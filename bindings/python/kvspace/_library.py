@@ -165,7 +165,7 @@ _DECLARATIONS = {  # name: (result, arguments); functions of the space take its 
     "kvspace_type_canonical": (c_int, [c_char_p, c_size_t, c_char_p, c_size_t, POINTER(Problem)]),
     "kvspace_type_match": (c_int, [c_char_p, c_char_p, POINTER(c_int)]),
     "kvspace_key_check": (c_int, [c_char_p, POINTER(Problem)]),
-    "kvspace_stats": (c_int, [_S, POINTER(Stats)]),
+    "kvspace_get_stats": (c_int, [_S, POINTER(Stats)]),
     "kvspace_check": (c_int, [_S, POINTER(CheckOptions)]),
     "kvspace_repair": (c_int, [_S, POINTER(CheckOptions)]),
     "kvspace_sync": (c_int, [_S]),

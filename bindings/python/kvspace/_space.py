@@ -467,7 +467,7 @@ class Space:
 
     def stats(self):
         stats = Stats()
-        self._call(lib.kvspace_stats, byref(stats))
+        self._call(lib.kvspace_get_stats, byref(stats))
         return {name: bool(getattr(stats, name)) if name == "was_clean" else getattr(stats, name)
                 for name, _ in Stats._fields_}
 
