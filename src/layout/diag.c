@@ -218,3 +218,10 @@ int diag_render(struct diag_list *list, struct ast_text file, struct ast_text so
     flush(&output);
     return output.rc;
 }
+
+int diag_render_line(struct ast_text line, uint32_t column, diag_write write, void *context) {
+    struct output output = {.write = write, .context = context};
+    put_line(&output, line, column);
+    flush(&output);
+    return output.rc;
+}

@@ -62,6 +62,9 @@ typedef int (*diag_write)(void *context, const char *bytes, size_t length);
  * out, if any. `file` is the name to show, `source` the text that the places refer to (ast_file.source). */
 int diag_render(struct diag_list *list, struct ast_text file, struct ast_text source, diag_write write, void *context);
 
+/* Writes one line of source with a caret under the column (from 1), as in a report: for errors at run time. */
+int diag_render_line(struct ast_text line, uint32_t column, diag_write write, void *context);
+
 /* The width in terminal columns of a code point: 0 (combining, format), 1, or 2 (East Asian wide and full-width). */
 int diag_width(uint32_t code_point);
 

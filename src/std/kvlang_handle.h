@@ -1,0 +1,39 @@
+/* What the parts of the embedding API share: the handle behind kvlang.h. Relies on core/runtime.h. Private to src/std. */
+#ifndef STD_KVLANG_HANDLE_H
+#define STD_KVLANG_HANDLE_H
+
+#include <kvlang/kvlang.h>
+
+#include "core/runtime.h"
+
+struct ext_table;
+
+enum { FAILURE_TEXTS = 5 }; /* kind, message, place, file, chain */
+
+struct kvlang {
+    kvspace *space;
+    struct core *core;
+    bool owns_space;
+    struct ext_table *tables;
+    void (*failed)(void *context, kvlang *lang, uint64_t vid);
+    void *failed_context;
+    /* The text laid out last: its functions and the inits of its libs, as paths. */
+    char **functions, **inits;
+    uint32_t function_count, init_count;
+    bool has_init;
+    char *source_name, *source; /* the text itself, for the lines of diagnostics */
+    size_t source_bytes;
+    char *start_path;
+    char *failure_texts[FAILURE_TEXTS];
+    char message[1024];
+};
+
+/* Each leaves a message and gives the code. */
+int handle_fail(kvlang *lang, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int handle_space_error(kvlang *lang, int rc);
+int handle_fault(kvlang *lang, int kind);
+
+/* source.c: frees what is known of the text laid out last. */
+void unit_forget(kvlang *lang);
+
+#endif
