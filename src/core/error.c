@@ -64,6 +64,8 @@ static void chain_render(struct core *core, struct vthread_record *record, uint3
             snprintf(text, sizeof text, "  … %u more calls\n", count - kept);
             text_puts(out, text);
         }
+        /* What the runtime itself has put before the program is none of its user's. */
+        if (link && strncmp(link->name, "‥", strlen("‥")) == 0) continue;
         place_of(link, rows[i], &line, &column);
         text_puts(out, "  at ");
         text_puts(out, link ? link->name : "?");

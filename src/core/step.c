@@ -17,6 +17,18 @@ static int no_member(struct heap *heap, const struct cell *base, const struct va
 
 static bool is_dict(const struct cell *cell) { return cell_tag(cell) == TAG_MAP || cell_tag(cell) == TAG_STRUCT; }
 
+/* A tuple key as maps take it: int64 parts, whatever mixture of integers and bools they are written as. */
+static int tuple_key_new(struct heap *heap, const struct cell *const *parts, uint32_t count, struct cell *out) {
+    uint64_t length = count;
+    for (uint32_t i = 0; i < count; i++)
+        if (!cell_is_scalar(parts[i]) || !(kind_is_integer(cell_kind(parts[i])) || cell_kind(parts[i]) == KIND_BOOL)) return array_list(heap, parts, count, out);
+    int rc = array_new(heap, KIND_INT64, 1, &length, out);
+    if (rc) return rc;
+    uint64_t *body = block_body(cell_block(heap, out));
+    for (uint32_t i = 0; i < count; i++) body[i] = parts[i]->payload;
+    return 0;
+}
+
 /* The key of a step into a map: one operand. a[i,j] of a map is a tuple key. */
 static int step_key(struct heap *heap, const struct value_step *step, struct cell *made, const struct cell **key) {
     *made = cell_none();
@@ -24,9 +36,8 @@ static int step_key(struct heap *heap, const struct value_step *step, struct cel
         *key = step->operands[0];
         return 0;
     }
-    int rc = array_list(heap, step->operands, step->count, made);
     *key = made;
-    return rc;
+    return tuple_key_new(heap, step->operands, step->count, made);
 }
 
 /* A range is spelt out before anybody reaches into it. */

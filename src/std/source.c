@@ -49,7 +49,7 @@ int kvlang_lay_out(kvlang *lang, const char *name, const char *text, size_t byte
 /* ---- where it begins ---- */
 
 static int path_of(kvlang *lang, const char *name) {
-    size_t room = strlen(name) + 8;
+    size_t room = strlen(name) + 64; /* also for the key of a start */
     free(lang->start_path);
     lang->start_path = malloc(room);
     if (!lang->start_path) return handle_fail(lang, KVLANG_ENOMEM, "no memory for a name of %zu bytes", room);
@@ -73,6 +73,97 @@ static int no_entry(kvlang *lang) {
     return handle_fail(lang, KVLANG_ENAME, "%s has no instructions outside of functions, no main and no test; it has %s (--entry NAME)", file, list);
 }
 
+/* ---- the function that calls the inits and then the entry ---- */
+
+static uint64_t text_hash_of(uint64_t hash, const char *text) {
+    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    return hash * UINT64_C(1099511628211);
+}
+
+static int write_slot(kvlang *lang, const char *start, unsigned row, int column, const char *type, const char *text, size_t bytes) {
+    char key[KVSPACE_KEY_MAX + 1];
+    snprintf(key, sizeof key, "%s/[%u,%d]", start, row, column);
+    int rc = type ? kvspace_set_word(lang->space, key, type, text, bytes) : kvspace_set_pointer(lang->space, key, text);
+    return rc ? handle_space_error(lang, rc) : KVLANG_OK;
+}
+
+/* The start has the parameters of the entry and hands them on: `call entry, a, b -> c`. */
+static int write_entry_call(kvlang *lang, const char *start, unsigned row, const uint32_t head[4]) {
+    char key[KVSPACE_KEY_MAX + 1], param[KVSPACE_TYPE_MAX];
+    int rc = write_slot(lang, start, row, 0, "opcode", "call", 4);
+    if (!rc) rc = write_slot(lang, start, row, -1, NULL, lang->start_path, 0);
+    for (uint32_t i = 0; i < head[0] + head[1] && !rc; i++) {
+        bool reads = i < head[0];
+        int column = reads ? -(int)i - 1 : (int)(i - head[0]) + 1;
+        size_t bytes;
+        if (snprintf(key, sizeof key, "%s/[0,%d]", lang->start_path, column) >= (int)sizeof key) return handle_fail(lang, KVLANG_ENAME, "the name is too long");
+        int space_rc = kvspace_get_text(lang->space, key, param, sizeof param, &bytes);
+        if (space_rc) return handle_space_error(lang, space_rc);
+        const char *colon = strchr(param, ':');
+        rc = write_slot(lang, start, 0, column, "param", param, bytes);
+        if (!rc) rc = write_slot(lang, start, row, reads ? column - 1 : column, "name", param, colon ? (size_t)(colon - param) : bytes);
+    }
+    return rc;
+}
+
+static int write_start(kvlang *lang, const char *start, const uint32_t entry_head[4]) {
+    int rc = KVLANG_OK;
+    unsigned row = 1;
+    uint64_t version = 1;
+    for (uint32_t i = 0; i < lang->init_count && !rc; i++, row++) {
+        rc = write_slot(lang, start, row, 0, "opcode", "call", 4);
+        if (!rc) rc = write_slot(lang, start, row, -1, NULL, lang->inits[i], 0);
+    }
+    if (!rc) rc = write_entry_call(lang, start, row++, entry_head);
+    if (!rc) rc = write_slot(lang, start, row, 0, "opcode", "return", 6);
+    if (rc) return rc;
+    uint32_t head[4] = {entry_head[0], entry_head[1], 0, row};
+    char key[KVSPACE_KEY_MAX + 1];
+    snprintf(key, sizeof key, "%s/‥version", start);
+    int space_rc = kvspace_set_u64(lang->space, key, version);
+    if (!space_rc) space_rc = kvspace_set_word(lang->space, start, "rwfunc", head, sizeof head);
+    return space_rc ? handle_space_error(lang, space_rc) : KVLANG_OK;
+}
+
+/* A variadic entry cannot be called with what it collects, so its libs' inits run before it, each by itself. */
+static int run_inits(kvlang *lang) {
+    for (uint32_t i = 0; i < lang->init_count; i++) {
+        enum kvlang_status status;
+        uint64_t vid;
+        int rc = kvlang_start(lang, lang->inits[i], NULL, 0, &vid);
+        if (!rc) rc = kvlang_run(lang, vid, 0, &status);
+        if (rc) return rc;
+        if (status != KVLANG_DONE) return handle_fail(lang, KVLANG_EUSAGE, "%s is %s", lang->inits[i], kvlang_status_name(status));
+    }
+    return KVLANG_OK;
+}
+
+/* Replaces the entry in start_path by the start. Its key tells what it calls, so what is there already is right. */
+static int start_with_inits(kvlang *lang) {
+    struct kvspace_value value;
+    uint32_t head[4];
+    uint64_t hash = text_hash_of(UINT64_C(1469598103934665603), lang->start_path);
+    char start[64];
+    int rc = kvspace_get(lang->space, lang->start_path, &value);
+    if (rc || value.body_bytes < sizeof head) return handle_fail(lang, KVLANG_ENAME, "there is no function %s", lang->start_path);
+    memcpy(head, value.body, sizeof head);
+    if (head[2]) return run_inits(lang);
+    for (uint32_t i = 0; i < head[0] + head[1]; i++) {
+        char key[KVSPACE_KEY_MAX + 1], param[KVSPACE_TYPE_MAX];
+        int column = i < head[0] ? -(int)i - 1 : (int)(i - head[0]) + 1;
+        if (snprintf(key, sizeof key, "%s/[0,%d]", lang->start_path, column) >= (int)sizeof key) return handle_fail(lang, KVLANG_ENAME, "the name is too long");
+        rc = kvspace_get_text(lang->space, key, param, sizeof param, NULL);
+        if (rc) return handle_space_error(lang, rc);
+        hash = text_hash_of(hash, param);
+    }
+    for (uint32_t i = 0; i < lang->init_count; i++) hash = text_hash_of(hash, lang->inits[i]);
+    snprintf(start, sizeof start, "/lib/‥start/%016llx", (unsigned long long)hash);
+    rc = write_start(lang, start, head);
+    if (rc) return rc;
+    memcpy(lang->start_path, start, strlen(start) + 1);
+    return KVLANG_OK;
+}
+
 int kvlang_entry(kvlang *lang, const char *wanted, const char **path) {
     static const char *const usual[] = {"/lib/main", "/lib/test"};
     int rc;
@@ -81,6 +172,7 @@ int kvlang_entry(kvlang *lang, const char *wanted, const char **path) {
     else if (has_function(lang, usual[0])) rc = path_of(lang, usual[0]);
     else if (has_function(lang, usual[1])) rc = path_of(lang, usual[1]);
     else return no_entry(lang);
+    if (!rc && lang->init_count) rc = start_with_inits(lang);
     if (rc) return rc;
     *path = lang->start_path;
     return KVLANG_OK;
