@@ -94,7 +94,8 @@ static int long_row(struct tool *tool, struct table *table, const char *key, con
         return 0;
     }
     struct text_buffer preview = {0};
-    table_text(table, STYLE_TYPE, tool_key_text(tool, tool_type(&value, type), strlen(type), shown));
+    tool_type(&value, type);
+    table_text(table, STYLE_TYPE, tool_key_text(tool, type, strlen(type), shown));
     snprintf(size, sizeof size, "%llu", (unsigned long long)value.body_bytes);
     table_text(table, STYLE_PLAIN, size);
     table_text(table, style, label);

@@ -16,23 +16,24 @@ static size_t smallest(size_t a, size_t b, size_t c) {
     return least < c ? least : c;
 }
 
-/* Levenshtein's distance; names longer than the row are far from everything. */
+/* Edit distance with swaps of neighbours (optimal string alignment); names longer than the rows are far from everything. */
 static size_t distance(const char *a, const char *b) {
     enum { LONGEST = 32 };
-    size_t row[LONGEST + 1];
+    size_t rows[3][LONGEST + 1]; /* of i, i - 1 and i - 2, in turn */
     size_t n = strlen(a), m = strlen(b);
     if (n > LONGEST || m > LONGEST) return LONGEST;
-    for (size_t j = 0; j <= m; j++) row[j] = j;
+    for (size_t j = 0; j <= m; j++) rows[0][j] = j;
     for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
+        size_t *now = rows[i % 3];
+        const size_t *before = rows[(i + 2) % 3], *earlier = rows[(i + 1) % 3];
+        now[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            size_t above = row[j];
-            row[j] = smallest(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-            diagonal = above;
+            now[j] = smallest(before[j] + 1, now[j - 1] + 1, before[j - 1] + (a[i - 1] != b[j - 1]));
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && earlier[j - 2] + 1 < now[j]) now[j] = earlier[j - 2] + 1;
         }
     }
-    return row[m];
+    return rows[n % 3][m];
 }
 
 const char *name_nearest(const char *text, const char *const *names, size_t count) {

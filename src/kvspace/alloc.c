@@ -394,7 +394,8 @@ static void limbo_put(struct arena *arena, ref_t ref, _Atomic uint32_t *source) 
     }
     put32(source, 0);
     FAULT_STEP();
-    if (++arena->retires % RETIRES_PER_ADVANCE == 0) (void)party_advance(arena);
+    /* A big block is worth the epoch of its own: sixty-four that wait would be a space full of what nobody reads. */
+    if (class == CLASS_COUNT || ++arena->retires % RETIRES_PER_ADVANCE == 0) (void)party_advance(arena);
     alloc_drain(arena, DRAIN_PER_RETIRE);
 }
 

@@ -3,6 +3,7 @@
  * (lists in an array by its 8 axes), all memory belongs to the document or is freed before an error goes up. */
 #include "kvspace/literal_parser.h"
 
+#include "kvspace/path.h"
 #include "kvspace/timetext.h"
 #include "kvspace/utf8.h"
 
@@ -281,8 +282,10 @@ static int parse_pointer(struct literal_parser *parser, struct literal **out) {
     }
     if (pointer->text_bytes < 2 || pointer->text[0] != '/')
         return LITERAL_FAIL(parser, LITERAL_ESYNTAX, start, "a pointer is an absolute path: &/n1");
-    if (!utf8_is_valid(pointer->text, pointer->text_bytes))
-        return LITERAL_FAIL(parser, LITERAL_ESYNTAX, start, "this path is not valid UTF-8");
+    struct kvspace_problem problem;
+    if (strlen(pointer->text) != pointer->text_bytes)
+        return LITERAL_FAIL(parser, LITERAL_ESYNTAX, start, "a key has no zero byte");
+    if (path_check(pointer->text, &problem)) return LITERAL_FAIL(parser, LITERAL_ESYNTAX, start, "not a key: %s", problem.message);
     pointer->type = "*any";
     *out = pointer;
     return LITERAL_OK;
