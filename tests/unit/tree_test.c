@@ -324,7 +324,7 @@ static void test_reopen(void **state) {
     reopen_space();
     holds_i64("/k/a", 1);
     holds_text("/k/b", "text");
-    prints("/k/c", "{x=1,y={z=\"deep\"}}");
+    prints("/k/c", "{x=1, y={z=\"deep\"}}");
     lists("/k", KVSPACE_LIST_CHILDREN, "/a /b /c");
     assert_string_equal(fixture_dsn, kvspace_dsn(space));
     assert_string_equal("shm", kvspace_backend(space));
