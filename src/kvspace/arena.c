@@ -87,7 +87,8 @@ int arena_grow(struct arena *arena, uint64_t pages) {
         return arena_fail(arena, KVSPACE_ENOMEM, "address space for %llu bytes only", (unsigned long long)arena->mapped_bytes);
     if (need <= now) return 0;
     if (FAULT_HITS(FAULT_GROW)) return arena_fail(arena, KVSPACE_ENOSPC, "no room on the device (a fault on purpose)");
-    uint64_t more = now / 8 > LENGTHEN_STEP ? now / 8 : LENGTHEN_STEP;
+    uint64_t more = (now - arena->first) / 8; /* of what is in use: the tables before it are holes */
+    if (more < LENGTHEN_STEP) more = LENGTHEN_STEP;
     uint64_t end = now + more > need ? now + more : need;
     if (end > limit) end = limit;
     enum platform_code code = PLATFORM_OK;
