@@ -1,9 +1,10 @@
-/* Answers from tables of opcodes. Relies on opcode_tree.h; the tables are those of core/natives.def and term.h.
+/* Answers from tables of opcodes. Relies on opcode_tree.h; the tables are those that kvlang.c registers.
  * Promise: nothing is written anywhere but in the arena that is given. */
 #include "std/opcode_tree.h"
 
 #include <string.h>
 
+#include "core/runtime.h"
 #include "std/term.h"
 
 /* The parameters between one pair of parentheses, from `*at` on; up to `most` of them are kept. */
@@ -84,6 +85,7 @@ static int each(void *context, void (*visit)(void *visitor, struct ast_text key,
 void opcode_tree_start(struct opcode_tree *opcodes, const struct layout_tree *space) {
     *opcodes = (struct opcode_tree){.space = space, .tree = {.context = opcodes, .find = find, .each = each}};
     opcodes->tables[0].rows = native_table(&opcodes->tables[0].count);
-    opcodes->tables[1] = (struct opcode_table){term_rows, term_count};
-    opcodes->count = 2;
+    opcodes->tables[1] = (struct opcode_table){schedule_rows, schedule_count};
+    opcodes->tables[2] = (struct opcode_table){term_rows, term_count};
+    opcodes->count = 3;
 }
