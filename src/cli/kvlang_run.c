@@ -117,10 +117,53 @@ static enum program_status lay_out_and_run(struct program *program, const char *
     return rc ? program_error(program, rc) : start_and_run(program, path, count, arguments);
 }
 
+/* ---- what failed programs leave behind ---- */
+
+/* The spaces of failed programs are kept for looking at, but not for ever: the newest few. */
+enum { FAILED_KEPT = 8 };
+static const char failed_mark[] = "/vthread/‥failed";
+
+struct kept_spaces {
+    char (*dsns)[512];
+    size_t count, room;
+};
+
+static int note_kept(void *context, const struct kvspace_anonymous *found) {
+    struct kept_spaces *kept = context;
+    if (found->state != KVSPACE_ANONYMOUS_KEPT) return 0;
+    if (kept->count == kept->room) {
+        size_t room = kept->room ? 2 * kept->room : 32;
+        void *more = realloc(kept->dsns, room * sizeof *kept->dsns);
+        if (!more) return 1;
+        kept->dsns = more;
+        kept->room = room;
+    }
+    snprintf(kept->dsns[kept->count++], sizeof *kept->dsns, "%s", found->dsn);
+    return 0;
+}
+
+static void remove_failed(const char *dsn) {
+    struct kvspace_open_options options = {.create = KVSPACE_CREATE_NEVER, .keep = KVSPACE_KEEP_ALWAYS, .label = "kvlang"};
+    kvspace *space;
+    int marked = 0;
+    if (kvspace_open_with(dsn, &options, &space)) return;
+    if (kvspace_get_bool(space, failed_mark, &marked) == 0 && marked) kvspace_keep(space, KVSPACE_KEEP_NEVER);
+    kvspace_close(space);
+}
+
+static void keep_failed(struct program *program) {
+    struct kept_spaces kept = {0};
+    kvspace_set_bool(program->space, failed_mark, 1);
+    kvspace_anonymous_list(note_kept, &kept);
+    for (size_t i = 0; i + FAILED_KEPT <= kept.count; i++) remove_failed(kept.dsns[i]);
+    free(kept.dsns);
+}
+
 enum program_status program_run_text(struct program *program, const char *name, const char *text, size_t length, int count, char **arguments) {
     enum program_status status = program_open_runtime(program, program->dsn, KVSPACE_CREATE_IF_MISSING);
     if (status) return status;
     status = lay_out_and_run(program, name, text, length, count, arguments);
+    if (status == PROGRAM_FAILED && !program->dsn && !program_given(program, OPTION_KEEP)) keep_failed(program);
     program_close_runtime(program, status == PROGRAM_FAILED || program_given(program, OPTION_KEEP));
     return status;
 }

@@ -235,15 +235,18 @@ static int system_get(struct view *view, const char *name, struct kvspace_value 
     if (strcmp(name, "‥fn") == 0) return record->function ? lend_text(view, function->path, out) : KVSPACE_ENOENT;
     if (strcmp(name, "‥version") == 0) {
         if (!record->function) return KVSPACE_ENOENT;
-        *out = kvspace_value_scalar(KVSPACE_UINT64, &function->version);
+        *out = kvspace_value_scalar(KVSPACE_UINT64, NULL);
+        out->scalar.u64 = function->version;
         return 0;
     }
     if (strcmp(name, "‥ctime") == 0) {
-        *out = kvspace_value_scalar(KVSPACE_TIME, &record->created_ns);
+        *out = kvspace_value_scalar(KVSPACE_TIME, NULL);
+        out->scalar.i64 = record->created_ns;
         return 0;
     }
     if (strcmp(name, "‥steps") == 0) {
-        *out = kvspace_value_scalar(KVSPACE_UINT64, &record->steps);
+        *out = kvspace_value_scalar(KVSPACE_UINT64, NULL);
+        out->scalar.u64 = record->steps;
         return 0;
     }
     return KVSPACE_ENOENT;
