@@ -71,7 +71,7 @@ enum kvspace_trust { KVSPACE_TRUST_OWN = 0, KVSPACE_TRUST_OTHERS };
 enum kvspace_keep { KVSPACE_KEEP_DEFAULT = 0, KVSPACE_KEEP_ALWAYS, KVSPACE_KEEP_NEVER };
 
 struct kvspace_open_options {
-    uint64_t limit_bytes;        /* of a new space: the most it may grow to; 0: 64 GiB. At least 1 MiB */
+    uint64_t limit_bytes;        /* of a new space: the most it may grow to; 0: 64 GiB. ELIMIT names the least, some 6 MiB */
     enum kvspace_create create;  /* NEVER: ENOENT when missing. NEW: EEXIST when there */
     enum kvspace_access access;
     enum kvspace_trust trust;    /* OTHERS: spaces of other users may be opened */
@@ -83,19 +83,21 @@ struct kvspace_open_options {
 
 /* Opens the space that the data source name tells: `shm:PATH` or a bare path; `anon:NAME` a kept anonymous one; NULL or ""
  * a new anonymous one in the user's runtime directory. *space belongs to the caller until kvspace_close.
- * EDSN, ENOENT, EEXIST, EPERM, EUNTRUSTED, EFOREIGN, EVERSION, ETRUNCATED, EDAMAGED, EPARTIES, EFULL (the limit is too
+ * EDSN, ENOENT, EEXIST, EPERM, EUNTRUSTED, EFOREIGN, EVERSION, ETRUNCATED, EDAMAGED, EPARTIES, ELIMIT (the limit is too
  * small), ENOSPC, ENOMEM, EIO. Takes well under a millisecond, whatever the size. */
 KVSPACE_API int kvspace_open(const char *dsn, kvspace **space);
 KVSPACE_API int kvspace_open_with(const char *dsn, const struct kvspace_open_options *options, kvspace **space);
 
-/* Another handle of the same space with the same options, for another thread. Errors as kvspace_open. */
+/* Another handle of the same space with the same options (but for keep: DEFAULT), for another thread. Errors as kvspace_open. */
 KVSPACE_API int kvspace_open_again(const kvspace *space, kvspace **another);
 
 /* Ends everything that the handle has open (read section, slots, watchers, cursors must not be used afterwards) and frees it.
  * NULL is allowed. The last handle on an anonymous space removes its file, unless it is kept. */
 KVSPACE_API void kvspace_close(kvspace *space);
 
-/* What kvspace_close does with an anonymous space: DEFAULT and NEVER remove it, ALWAYS keeps it. Other spaces are always kept. */
+/* What kvspace_close does with an anonymous space. DEFAULT: the handle that made it gives it up, and the last handle that is closed,
+ * anybody's, removes its file; other handles leave it as it is. NEVER gives it up and ALWAYS keeps it, whose ever the handle is.
+ * A space whose maker was killed stays. Other spaces are always kept. */
 KVSPACE_API void kvspace_keep(kvspace *space, enum kvspace_keep keep);
 
 /* The message of the last call on this handle that failed: one sentence with the key and the sizes. Valid until the next call. */
@@ -117,7 +119,7 @@ struct kvspace_anonymous {
     const char *dsn;  /* "anon:NAME" */
     const char *name;
     const char *path;
-    enum kvspace_anonymous_state state; /* LIVE: somebody has it open. CRASHED: its last user did not close it */
+    enum kvspace_anonymous_state state; /* LIVE: somebody has it open. CRASHED: who made it was killed */
     uint64_t file_bytes;
     int64_t changed_s; /* seconds since 1970 */
 };

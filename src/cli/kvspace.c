@@ -113,25 +113,7 @@ static enum tool_status pick_space(struct tool *tool, enum tool_open open, struc
                      choice->found ? " (kvspace spaces lists those of running and crashed programs)" : "");
 }
 
-/* Looking at what a program left behind must not be the end of it, nor keep alive what a program ends well: so it is noted
- * whether an anonymous space was alive, and whether anybody died in it meanwhile. */
-static uint64_t deaths(kvspace *space) {
-    struct kvspace_stats stats;
-    return kvspace_get_stats(space, &stats) ? 0 : stats.recoveries + stats.participants_dead;
-}
-
-/* The others of an anonymous space; our own handle is one of its participants and makes it LIVE. */
-static struct tool_life look_at_life(kvspace *space) {
-    struct kvspace_stats stats = {0};
-    if (kvspace_get_stats(space, &stats)) return (struct tool_life){.alone = true};
-    return (struct tool_life){
-        .alone = stats.participants - stats.participants_dead <= 1,
-        .deaths = stats.recoveries + stats.participants_dead,
-    };
-}
-
 static void close_space(struct tool *tool) {
-    if (tool->life.alone || deaths(tool->space) != tool->life.deaths) kvspace_keep(tool->space, KVSPACE_KEEP_ALWAYS);
     kvspace_close(tool->space);
     tool->space = NULL;
 }
@@ -156,17 +138,11 @@ static enum tool_status open_space(struct tool *tool, enum tool_open open) {
         options.access = KVSPACE_READ_ONLY;
         rc = kvspace_open_with(dsn, &options, &tool->space);
     }
-    if (!rc) {
-        if (choice.found) tool->dsn = kvspace_dsn(tool->space);
-        tool->life = look_at_life(tool->space);
-        return TOOL_OK;
-    }
+    if (!rc) return TOOL_OK;
     enum tool_status status = rc == KVSPACE_EDSN || rc == KVSPACE_EDAMAGED ? tool_status_of(rc) : TOOL_SPACE;
     tool->space = NULL;
-    const char *message = problem.message[0] ? problem.message : kvspace_strerror(rc);
-    tool_fail(tool, status, "%s: cannot open %s: %s%s", tool->command, dsn, message,
-              rc == KVSPACE_EUNTRUSTED ? " (--trust opens it all the same)" : "");
-    return status;
+    return tool_fail(tool, status, "%s: %s%s", tool->command, problem.message[0] ? problem.message : kvspace_strerror(rc),
+                     rc == KVSPACE_EUNTRUSTED ? " (--trust opens it all the same)" : "");
 }
 
 /* ---- dispatch ---- */

@@ -1,6 +1,7 @@
 /* Backends (backend.h) and the anonymous spaces of a user: names, listing, removal.
  * An anonymous space is a file NAME.kvspace in the user's directory for run-time files. It is live while somebody holds one of
- * its participants' locks, crashed if nobody does and it was not marked clean. Relies on platform.h, format.h. */
+ * its participants' locks, crashed if nobody does and who made it told no end (enum anonymous_end). Relies on platform.h,
+ * format.h. */
 #include "kvspace/backend.h"
 
 #include "kvspace/format.h"
@@ -8,6 +9,7 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -104,8 +106,8 @@ static int look_into(const char *path, enum kvspace_anonymous_state *state, uint
         !platform_map(fd, FORMAT_HEADER_BYTES, &mapped)) {
         const struct space_header *header = mapped;
         if (header->magic == FORMAT_MAGIC) {
-            bool clean = atomic_load_explicit(&header->clean, memory_order_relaxed) == 1;
-            *state = somebody_has_it(fd, header) ? KVSPACE_ANONYMOUS_LIVE : clean ? KVSPACE_ANONYMOUS_KEPT : KVSPACE_ANONYMOUS_CRASHED;
+            bool ended = atomic_load_explicit(&header->tree_words[ANONYMOUS_END_WORD], memory_order_relaxed) != ANONYMOUS_END_NONE;
+            *state = somebody_has_it(fd, header) ? KVSPACE_ANONYMOUS_LIVE : ended ? KVSPACE_ANONYMOUS_KEPT : KVSPACE_ANONYMOUS_CRASHED;
             *bytes = facts.blocks_bytes;
             rc = 0;
         }
@@ -115,30 +117,67 @@ static int look_into(const char *path, enum kvspace_anonymous_state *state, uint
     return rc;
 }
 
-static int visit_file(const char *directory, const char *file, int (*visit)(void *, const struct kvspace_anonymous *),
-                      void *context) {
+/* A file of the directory that may be a space. */
+struct candidate {
+    char name[256]; /* without the suffix */
+    int64_t changed_s;
+};
+
+struct candidates {
+    struct candidate *items;
+    size_t count, capacity;
+};
+
+static int keep_candidate(struct candidates *candidates, const char *directory, const char *file) {
     size_t bytes = strlen(file), suffix = sizeof ANONYMOUS_SUFFIX - 1;
-    char name[256], dsn[272], path[BACKEND_PATH_MAX + 256];
+    char path[BACKEND_PATH_MAX + 256];
+    struct candidate found;
     struct stat facts;
-    struct kvspace_anonymous found = {.dsn = dsn, .name = name, .path = path};
-    if (bytes <= suffix || bytes - suffix >= sizeof name || strcmp(file + bytes - suffix, ANONYMOUS_SUFFIX) != 0) return 0;
-    memcpy(name, file, bytes - suffix);
-    name[bytes - suffix] = 0;
-    snprintf(dsn, sizeof dsn, "anon:%s", name);
+    if (bytes <= suffix || bytes - suffix >= sizeof found.name || strcmp(file + bytes - suffix, ANONYMOUS_SUFFIX) != 0) return 0;
+    memcpy(found.name, file, bytes - suffix);
+    found.name[bytes - suffix] = 0;
     snprintf(path, sizeof path, "%s/%s", directory, file);
-    if (!name_is_sound(name) || look_into(path, &found.state, &found.file_bytes)) return 0;
-    if (stat(path, &facts) == 0) found.changed_s = (int64_t)facts.st_mtime;
+    if (!name_is_sound(found.name) || stat(path, &facts)) return 0;
+    found.changed_s = (int64_t)facts.st_mtime;
+    if (candidates->count == candidates->capacity) {
+        size_t capacity = candidates->capacity ? 2 * candidates->capacity : 16;
+        struct candidate *items = realloc(candidates->items, capacity * sizeof *items);
+        if (!items) return KVSPACE_ENOMEM;
+        candidates->items = items;
+        candidates->capacity = capacity;
+    }
+    candidates->items[candidates->count++] = found;
+    return 0;
+}
+
+static int compare_age(const void *left, const void *right) {
+    const struct candidate *a = left, *b = right;
+    if (a->changed_s != b->changed_s) return a->changed_s < b->changed_s ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static int visit_candidate(const char *directory, const struct candidate *candidate,
+                           int (*visit)(void *, const struct kvspace_anonymous *), void *context) {
+    char dsn[272], path[BACKEND_PATH_MAX + 256];
+    struct kvspace_anonymous found = {.dsn = dsn, .name = candidate->name, .path = path, .changed_s = candidate->changed_s};
+    snprintf(dsn, sizeof dsn, "anon:%s", candidate->name);
+    snprintf(path, sizeof path, "%s/%s" ANONYMOUS_SUFFIX, directory, candidate->name);
+    if (look_into(path, &found.state, &found.file_bytes)) return 0; /* gone, or no space */
     return visit(context, &found) ? KVSPACE_ESTOPPED : 0;
 }
 
 int kvspace_anonymous_list(int (*visit)(void *context, const struct kvspace_anonymous *found), void *context) {
     char directory[BACKEND_PATH_MAX];
+    struct candidates candidates = {0};
     int rc = 0;
     if (platform_runtime_dir(directory, sizeof directory)) return KVSPACE_EIO;
     DIR *listing = opendir(directory);
     if (!listing) return KVSPACE_EIO;
-    for (struct dirent *entry; !rc && (entry = readdir(listing));) rc = visit_file(directory, entry->d_name, visit, context);
+    for (struct dirent *entry; !rc && (entry = readdir(listing));) rc = keep_candidate(&candidates, directory, entry->d_name);
     closedir(listing);
+    if (candidates.count) qsort(candidates.items, candidates.count, sizeof *candidates.items, compare_age);
+    for (size_t i = 0; i < candidates.count && !rc; i++) rc = visit_candidate(directory, &candidates.items[i], visit, context);
+    free(candidates.items);
     return rc;
 }
 

@@ -11,6 +11,14 @@
 
 enum { BACKEND_PATH_MAX = 4096 };
 
+/* How an anonymous space ended, in its header's tree_words. Written at kvspace_close; who is killed writes nothing. */
+enum { ANONYMOUS_END_WORD = 0 };
+enum anonymous_end {
+    ANONYMOUS_END_NONE = 0, /* who made it is at work, or was killed */
+    ANONYMOUS_END_OVER,     /* it ended well: the last one out removes the file */
+    ANONYMOUS_END_KEPT      /* it was asked to stay */
+};
+
 /* What a DSN means. */
 struct backend_target {
     const char *backend;         /* "shm"; static */

@@ -48,8 +48,8 @@ int space_error(const kvspace *space, int code, const char *key, const char *for
     }
     bool sized = code == KVSPACE_EFULL || code == KVSPACE_ENOSPC || code == KVSPACE_ENOMEM;
     const char *sizes = sized && !format ? handle->arena.message : "";
-    snprintf(handle->message, sizeof handle->message, "%.200s%s%s%s%s", key ? key : "", key && *key ? ": " : "",
-             *sizes ? sizes : detail, "", "");
+    snprintf(handle->message, sizeof handle->message, "%.200s%s%s", key ? key : "", key && *key ? ": " : "",
+             *sizes ? sizes : detail);
     return code;
 }
 
@@ -155,11 +155,13 @@ static int found(struct arena *arena, void *context) {
     return rc ? rc : provider_sys_found(space);
 }
 
-static void tell_problem(const struct kvspace_open_options *options, const char *dsn, int code, const char *text) {
-    if (!options || !options->problem) return;
+/* The message of a failed open names the space: by itself, or in front. */
+static void tell_problem(const struct kvspace_open_options *options, const char *name, int code, const char *text) {
+    if (!options->problem) return;
+    if (!*text) text = kvspace_strerror(code);
+    bool named = strstr(text, name) != NULL;
     options->problem->position = 0;
-    snprintf(options->problem->message, sizeof options->problem->message, "%.100s%s%s", dsn ? dsn : "", dsn && *dsn ? ": " : "",
-             *text ? text : kvspace_strerror(code));
+    snprintf(options->problem->message, sizeof options->problem->message, "%.100s%s%s", named ? "" : name, named ? "" : ": ", text);
 }
 
 static char *copy_text(const char *text) {
@@ -207,7 +209,7 @@ static void free_handle(kvspace *space) {
     free(space);
 }
 
-static int open_target(const char *dsn, const struct backend_target *target, const struct kvspace_open_options *options, kvspace **out) {
+static int open_target(const struct backend_target *target, const struct kvspace_open_options *options, kvspace **out) {
     kvspace *space = aligned_alloc(64, (sizeof *space + 63) / 64 * 64);
     if (!space) return KVSPACE_ENOMEM;
     memset(space, 0, sizeof *space);
@@ -230,7 +232,7 @@ static int open_target(const char *dsn, const struct backend_target *target, con
     if (!rc) rc = space_bind(space);
     if (!rc) rc = provider_sys_register(space);
     if (rc) {
-        tell_problem(options, dsn, rc, opened ? "" : space->arena.message);
+        tell_problem(options, target->path, rc, opened ? "" : space->arena.message);
         if (opened) arena_close(&space->arena);
         free_handle(space);
         return rc;
@@ -248,7 +250,7 @@ int kvspace_open_with(const char *dsn, const struct kvspace_open_options *option
     if (!options) options = &defaults;
     int rc = backend_resolve(dsn, target, &problem);
     if (rc) tell_problem(options, "", rc, problem.message);
-    else rc = open_target(dsn, target, options, space);
+    else rc = open_target(target, options, space);
     free(target);
     return rc;
 }
@@ -259,15 +261,11 @@ int kvspace_open_again(const kvspace *space, kvspace **another) {
     struct kvspace_open_options options = space->options;
     options.create = KVSPACE_CREATE_NEVER;
     options.owner = space->owner;
-    options.keep = (enum kvspace_keep)space->keep;
-    int rc = kvspace_open_with(space->dsn, &options, another);
-    if (!rc) (*another)->is_new_anonymous = space->is_new_anonymous;
-    return rc;
+    options.keep = KVSPACE_KEEP_DEFAULT; /* the end of a thread says nothing about the program's */
+    return kvspace_open_with(space->dsn, &options, another);
 }
 
 /* ---- closing ---- */
-
-enum { WORD_ENDED = 0 }; /* header->tree_words: who made this anonymous space has ended well, the last one out removes it */
 
 static bool is_last(const kvspace *space) {
     uint32_t high = atomic_load_explicit(&mem_header(space)->party_high, memory_order_acquire);
@@ -280,11 +278,11 @@ static bool is_last(const kvspace *space) {
 
 /* Under the lock that openers take, so that nobody joins a file that is about to go. */
 static void remove_anonymous(kvspace *space) {
-    _Atomic uint32_t *ended = &mem_header(space)->tree_words[WORD_ENDED];
-    bool wanted = space->keep == KVSPACE_KEEP_NEVER || (space->keep == KVSPACE_KEEP_DEFAULT && space->is_new_anonymous);
-    if (space->keep == KVSPACE_KEEP_ALWAYS) atomic_store_explicit(ended, 0, memory_order_release);
-    else if (wanted) atomic_store_explicit(ended, 1, memory_order_release);
-    if (!atomic_load_explicit(ended, memory_order_acquire)) return;
+    _Atomic uint32_t *end = &mem_header(space)->tree_words[ANONYMOUS_END_WORD];
+    bool over = space->keep == KVSPACE_KEEP_NEVER || (space->keep == KVSPACE_KEEP_DEFAULT && space->is_new_anonymous);
+    if (space->keep == KVSPACE_KEEP_ALWAYS) atomic_store_explicit(end, ANONYMOUS_END_KEPT, memory_order_release);
+    else if (over) atomic_store_explicit(end, ANONYMOUS_END_OVER, memory_order_release);
+    if (atomic_load_explicit(end, memory_order_acquire) != ANONYMOUS_END_OVER) return;
     if (platform_lock_wait(space->arena.fd, FORMAT_LOCK_OPEN)) return;
     if (is_last(space)) platform_file_unlink(space->file);
     platform_lock_drop(space->arena.fd, FORMAT_LOCK_OPEN);

@@ -28,7 +28,7 @@ struct kvspace {
     uint32_t read_depth;
     uint8_t is_read_only;
     uint8_t is_anonymous;
-    uint8_t is_new_anonymous; /* this handle, or the one it was opened from, made it */
+    uint8_t is_new_anonymous; /* this handle made it */
     uint8_t keep; /* enum kvspace_keep */
     uint8_t lent; /* something is lent: the next call outside of a read section takes it back */
     struct lend_chunk *chunks;

@@ -179,11 +179,7 @@ static void *watch_loop(void *opaque) {
 static void free_watcher(struct kvspace_watcher *watcher) {
     if (watcher->reader >= 0) close(watcher->reader);
     if (watcher->writer >= 0) close(watcher->writer);
-    if (watcher->own) {
-        kvspace_keep(watcher->own, KVSPACE_KEEP_DEFAULT);
-        watcher->own->is_new_anonymous = 0; /* this handle's end says nothing about the program's */
-        kvspace_close(watcher->own);
-    }
+    kvspace_close(watcher->own);
     kvspace_value_free(watcher->equal);
     free(watcher->key);
     free(watcher);

@@ -110,7 +110,7 @@ class Errors(SpaceCase):
         path.write_text("dear diary " * 1000)
         with self.assertRaises(kvspace.EFOREIGN):
             kvspace.open(path)
-        with kvspace.open(self.folder / "small", limit=1 << 20) as small:
+        with kvspace.open(self.folder / "small", limit=8 << 20) as small:
             with self.assertRaises(kvspace.EFULL):
                 for i in range(1000):
                     small[f"/x{i}"] = numpy.zeros(1000)
