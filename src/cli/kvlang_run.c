@@ -67,56 +67,6 @@ static void spawned_failed(void *context, kvlang *lang, uint64_t vid) {
     program_show_failure(context, vid);
 }
 
-/* ---- running ---- */
-
-/* `bank.pay` typed for `bank·pay`. */
-static char *function_name(const char *typed) {
-    char *name = malloc(2 * strlen(typed) + 1), *at = name;
-    if (!name) return NULL;
-    for (; *typed; typed++) {
-        if (*typed == '.') {
-            memcpy(at, "·", 2);
-            at += 2;
-        } else {
-            *at++ = *typed;
-        }
-    }
-    *at = '\0';
-    return name;
-}
-
-static enum program_status run_vthread(struct program *program, uint64_t vid) {
-    enum kvlang_status status;
-    kvlang_on_failure(program->lang, spawned_failed, program);
-    int rc = kvlang_run(program->lang, vid, 0, &status);
-    if (!rc && status != KVLANG_PAUSED) rc = kvlang_run_spawned(program->lang);
-    if (rc) return program_error(program, rc);
-    if (status == KVLANG_FAILED) {
-        program_show_failure(program, vid);
-        return PROGRAM_FAILED;
-    }
-    if (status == KVLANG_DONE) return PROGRAM_OK;
-    return program_fail(program, PROGRAM_FAILED, "vthread %llu is %s: kvlang -s %s resume goes on with it", (unsigned long long)vid,
-                        kvlang_status_name(status), kvspace_dsn(program->space));
-}
-
-static enum program_status start_and_run(struct program *program, const char *entry, int count, char **arguments) {
-    uint64_t vid;
-    int rc = kvlang_start_texts(program->lang, entry, (const char *const *)arguments, (size_t)count, &vid);
-    return rc ? program_error(program, rc) : run_vthread(program, vid);
-}
-
-static enum program_status lay_out_and_run(struct program *program, const char *name, const char *text, size_t length, int count, char **arguments) {
-    const char *path, *wanted = program->options.values[OPTION_ENTRY];
-    int rc = kvlang_lay_out(program->lang, name, text, length, program_diagnostics, program);
-    sink_finish(&program->err);
-    if (rc == KVLANG_ESOURCE) return PROGRAM_USAGE;
-    char *entry = wanted ? function_name(wanted) : NULL;
-    if (!rc) rc = kvlang_entry(program->lang, entry, &path);
-    free(entry);
-    return rc ? program_error(program, rc) : start_and_run(program, path, count, arguments);
-}
-
 /* ---- what failed programs leave behind ---- */
 
 /* The spaces of failed programs are kept for looking at, but not for ever: the newest few. */
@@ -153,18 +103,71 @@ static void remove_failed(const char *dsn) {
 
 static void keep_failed(struct program *program) {
     struct kept_spaces kept = {0};
+    if (program->dsn || program_given(program, OPTION_KEEP)) return;
+    kvspace_keep(program->space, KVSPACE_KEEP_ALWAYS);
     kvspace_set_bool(program->space, failed_mark, 1);
     kvspace_anonymous_list(note_kept, &kept);
     for (size_t i = 0; i + FAILED_KEPT <= kept.count; i++) remove_failed(kept.dsns[i]);
     free(kept.dsns);
 }
 
+/* ---- running ---- */
+
+/* `bank.pay` typed for `bank·pay`. */
+static char *function_name(const char *typed) {
+    char *name = malloc(2 * strlen(typed) + 1), *at = name;
+    if (!name) return NULL;
+    for (; *typed; typed++) {
+        if (*typed == '.') {
+            memcpy(at, "·", 2);
+            at += 2;
+        } else {
+            *at++ = *typed;
+        }
+    }
+    *at = '\0';
+    return name;
+}
+
+static enum program_status run_vthread(struct program *program, uint64_t vid) {
+    enum kvlang_status status;
+    kvlang_on_failure(program->lang, spawned_failed, program);
+    int rc = kvlang_run(program->lang, vid, 0, &status);
+    if (!rc && status != KVLANG_PAUSED) rc = kvlang_run_spawned(program->lang);
+    if (rc) return program_error(program, rc);
+    if (status == KVLANG_FAILED) {
+        program_show_failure(program, vid);
+        keep_failed(program);
+        return PROGRAM_FAILED;
+    }
+    if (status == KVLANG_DONE) return PROGRAM_OK;
+    kvspace_keep(program->space, KVSPACE_KEEP_ALWAYS);
+    return program_fail(program, PROGRAM_FAILED, "vthread %llu is %s: kvlang -s %s resume goes on with it", (unsigned long long)vid,
+                        kvlang_status_name(status), kvspace_dsn(program->space));
+}
+
+static enum program_status start_and_run(struct program *program, const char *entry, int count, char **arguments) {
+    uint64_t vid;
+    int rc = kvlang_start_texts(program->lang, entry, (const char *const *)arguments, (size_t)count, &vid);
+    return rc ? program_error(program, rc) : run_vthread(program, vid);
+}
+
+static enum program_status lay_out_and_run(struct program *program, const char *name, const char *text, size_t length, int count, char **arguments) {
+    const char *path, *wanted = program->options.values[OPTION_ENTRY];
+    int rc = kvlang_lay_out(program->lang, name, text, length, program_diagnostics, program);
+    sink_finish(&program->err);
+    if (rc == KVLANG_ESOURCE) return PROGRAM_USAGE;
+    char *entry = wanted ? function_name(wanted) : NULL;
+    if (!rc) rc = kvlang_entry(program->lang, entry, &path);
+    free(entry);
+    return rc ? program_error(program, rc) : start_and_run(program, path, count, arguments);
+}
+
 enum program_status program_run_text(struct program *program, const char *name, const char *text, size_t length, int count, char **arguments) {
     enum program_status status = program_open_runtime(program, program->dsn, KVSPACE_CREATE_IF_MISSING);
     if (status) return status;
     status = lay_out_and_run(program, name, text, length, count, arguments);
-    if (status == PROGRAM_FAILED && !program->dsn && !program_given(program, OPTION_KEEP)) keep_failed(program);
-    program_close_runtime(program, status == PROGRAM_FAILED || program_given(program, OPTION_KEEP));
+    program_close_runtime(program, program_given(program, OPTION_KEEP));
     return status;
 }
 

@@ -179,7 +179,7 @@ static enum program_status ps_space(struct ps *ps, const char *dsn) {
         else row_cells(ps->table, ps->many ? dsn : NULL, &row);
     }
     free(vids.items);
-    program_close_runtime(program, true);
+    program_close_runtime(program, false);
     return status;
 }
 
@@ -238,7 +238,8 @@ enum program_status command_resume(struct program *program) {
         if (!kvlang_status_of(program->lang, vids.items[i], &after) && !has_ended(after)) unfinished = true;
     }
     free(vids.items);
-    if (status || worst || unfinished) kvspace_keep(program->space, KVSPACE_KEEP_ALWAYS);
+    /* A crashed anonymous space whose programs have all ended well is not needed any more. */
+    if (!status && !worst && !unfinished && !program->options.operand_count) kvspace_keep(program->space, KVSPACE_KEEP_NEVER);
     return status ? status : worst;
 }
 
@@ -281,7 +282,6 @@ static enum program_status ask_and_wait(struct program *program, int (*ask)(kvla
     }
     for (size_t i = 0; i < vids.count && !status; i++) status = wait_until_still(program, vids.items[i], deadline_ms);
     free(vids.items);
-    kvspace_keep(program->space, KVSPACE_KEEP_ALWAYS);
     return status;
 }
 

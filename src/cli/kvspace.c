@@ -3,6 +3,7 @@
  * help, dispatch and checks come from there. Promises: exit statuses as in enum tool_status. */
 #include "cli/kvspace_tool.h"
 #include "cli/table.h"
+#include "core/runtime.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -114,8 +115,15 @@ static enum tool_status pick_space(struct tool *tool, enum tool_open open, struc
 }
 
 static void close_space(struct tool *tool) {
+    core_close(tool->core);
     kvspace_close(tool->space);
+    tool->core = NULL;
     tool->space = NULL;
+}
+
+/* A core that runs nothing presents /vthread; without one these keys are bytes that only runtimes know. */
+static void present_vthreads(struct tool *tool) {
+    if (core_open(tool->space, &tool->core)) tool->core = NULL;
 }
 
 static enum tool_status open_space(struct tool *tool, enum tool_open open) {
@@ -138,7 +146,10 @@ static enum tool_status open_space(struct tool *tool, enum tool_open open) {
         options.access = KVSPACE_READ_ONLY;
         rc = kvspace_open_with(dsn, &options, &tool->space);
     }
-    if (!rc) return TOOL_OK;
+    if (!rc) {
+        present_vthreads(tool);
+        return TOOL_OK;
+    }
     enum tool_status status = rc == KVSPACE_EDSN || rc == KVSPACE_EDAMAGED ? tool_status_of(rc) : TOOL_SPACE;
     tool->space = NULL;
     return tool_fail(tool, status, "%s: %s%s", tool->command, problem.message[0] ? problem.message : kvspace_strerror(rc),

@@ -31,10 +31,13 @@ extern const struct option_row tool_options[OPTION_COUNT_ALL];
 /* Who may create a space that is missing. */
 enum tool_open { TOOL_OPEN_NONE = 0, TOOL_OPEN_READ, TOOL_OPEN_CHANGE, TOOL_OPEN_CREATE };
 
+struct core;
+
 struct tool {
     struct sink out, err;
     struct options options;  /* of the command under way */
     kvspace *space;          /* open for the command under way */
+    struct core *core;       /* what shows the vthreads of that space */
     const char *dsn;         /* -s or $KVSPACE; NULL: none was given */
     const char *command;     /* its name, for messages */
     bool ascii, json, trust, prompt; /* prompt: inside `repl` */

@@ -74,6 +74,22 @@ static int allocate_big(struct heap *heap, uint64_t bytes, uint32_t *ref, uint64
     return 0;
 }
 
+/* What the last runtime left: taken by deleting it, so that one of several takers wins. Only asked for when memory is needed, so
+ * that whoever merely looks takes nothing. */
+static void take_left(struct core_memory *memory) {
+    struct kvspace_value left;
+    memory->asked = true;
+    if (kvspace_get(memory->space, "/vthread/‥heap/‥free", &left) || left.body_bytes != sizeof memory->free + 16) return;
+    uint64_t bump[2];
+    uint32_t free_lists[MEMORY_CLASSES];
+    memcpy(free_lists, left.body, sizeof free_lists);
+    memcpy(bump, (const unsigned char *)left.body + sizeof free_lists, sizeof bump);
+    if (kvspace_del(memory->space, "/vthread/‥heap/‥free")) return;
+    memcpy(memory->free, free_lists, sizeof free_lists);
+    memory->bump = bump[0];
+    memory->bump_end = bump[1];
+}
+
 static int memory_allocate(struct heap *heap, uint64_t bytes, uint32_t *ref, uint64_t *usable) {
     struct core_memory *memory = heap->owner;
     if (bytes > SMALL_MAX - 16) return allocate_big(heap, bytes, ref, usable);
@@ -90,6 +106,10 @@ static int memory_allocate(struct heap *heap, uint64_t bytes, uint32_t *ref, uin
     uint64_t at = memory->bump + 16;
     if (size >= 128) at = (at + 63) & ~UINT64_C(63);
     if (at + size > memory->bump_end) {
+        if (!memory->asked) {
+            take_left(memory);
+            return memory_allocate(heap, bytes, ref, usable);
+        }
         uint64_t begin, number;
         int rc = chunk_new(memory, heap, CHUNK_BYTES, &begin, &number);
         if (rc) return memory_fault(heap, rc, bytes);
@@ -126,19 +146,6 @@ int memory_open(struct core *core) {
     core->heap.release = memory_release;
     core->heap.owner = memory;
     core->heap.host = core;
-    /* What the last runtime left: taken by deleting it, so that one of several takers wins. */
-    struct kvspace_value left;
-    if (kvspace_get(core->space, "/vthread/‥heap/‥free", &left) == 0 && left.body_bytes == sizeof memory->free + 16) {
-        uint64_t bump[2];
-        uint32_t free_lists[MEMORY_CLASSES];
-        memcpy(free_lists, left.body, sizeof free_lists);
-        memcpy(bump, (const unsigned char *)left.body + sizeof free_lists, sizeof bump);
-        if (kvspace_del(core->space, "/vthread/‥heap/‥free") == 0) {
-            memcpy(memory->free, free_lists, sizeof free_lists);
-            memory->bump = bump[0];
-            memory->bump_end = bump[1];
-        }
-    }
     return 0;
 }
 

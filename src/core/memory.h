@@ -13,6 +13,7 @@ struct core_memory {
     kvspace *space;
     uint32_t free[MEMORY_CLASSES];
     uint64_t bump, bump_end; /* bytes from the base: the chunk that blocks are cut from */
+    bool asked;              /* for what the last runtime left */
 };
 
 int memory_open(struct core *core);
