@@ -93,7 +93,7 @@ int kvspace_get_followed(kvspace *space, const char *key, struct kvspace_value *
     int rc = space_begin(space);
     if (rc) return space_error(space, rc, key, NULL);
     if (key && strlen(key) <= KVSPACE_KEY_MAX) memcpy(here, key, strlen(key) + 1);
-    else rc = KVSPACE_EKEY;
+    else rc = space_error(space, KVSPACE_EKEY, key, "a key is longer than 4096 bytes");
     for (unsigned hop = 0; !rc; hop++) {
         rc = api_get(space, here, out);
         if (rc || out->ref != KVSPACE_POINTER) break;
@@ -240,27 +240,61 @@ int kvspace_get_text(kvspace *space, const char *key, char *out, size_t capacity
 /* Whether the key is a provider's affair: a provider on the way, and nothing stored at the key. */
 static bool is_provided(const struct tree_walk *walk) { return walk->special_tag == NODE_TAG_PROVIDER && *walk->at; }
 
+/* In an overlay, what the base has at the key must be hidden. */
+int api_hide_base(kvspace *space, const char *key) {
+    static const struct tree_value hidden = {.cell = {NODE_TAG_HIDDEN, 0}};
+    struct tree_walk walk;
+    char base[KVSPACE_KEY_MAX + 1];
+    int rc = tree_walk(space, key, &walk);
+    if (rc) return rc;
+    if (walk.special_tag != NODE_TAG_OVERLAY || !*walk.special_at) return KVSPACE_ENOENT;
+    rc = overlay_base_key(space, &walk, base);
+    if (!rc) rc = api_exists(space, base, 1);
+    return rc ? rc : tree_set(space, key, &hidden);
+}
+
 static int remove_value(kvspace *space, const char *key) {
     static const struct tree_value none = {.block = 0};
     uint32_t node;
     int rc = tree_lock_key(space, key, false, &node);
-    if (rc == KVSPACE_ENOENT) return 0;
+    if (!rc) {
+        rc = tree_may_write(space, tree_node(space, node));
+        if (rc) mem_unlock(space, &tree_node(space, node)->lock);
+        else rc = tree_put(space, node, &none);
+        if (!rc) tree_prune(space, node);
+    }
+    if (!rc || rc == KVSPACE_ENOENT) rc = api_hide_base(space, key);
+    return rc == KVSPACE_ENOENT ? 0 : rc;
+}
+
+/* Members of the base go when what is set over their container is none. */
+static int hide_members(kvspace *space, const struct tree_walk *walk, struct tree_value *value) {
+    struct kvspace_value below;
+    char base[KVSPACE_KEY_MAX + 1];
+    if (walk->special_tag != NODE_TAG_OVERLAY || !*walk->special_at || value->is_container) return 0;
+    int rc = overlay_base_key(space, walk, base);
+    space->read_depth++;
+    if (!rc) rc = get_at(space, base, &below, 1);
+    space->read_depth--;
+    if (!rc && !below.ref && (below.store == KVSPACE_INDEX || below.store == KVSPACE_EXTINDEX)) value->cell.head |= NODE_FLAG_OPAQUE;
+    return rc == KVSPACE_ENOENT ? 0 : rc;
+}
+
+static int store_shape(kvspace *space, const char *key, struct tree_walk *walk, const struct shape *shape) {
+    struct tree_value value;
+    int rc = cell_make(space, shape, &value);
     if (rc) return rc;
-    rc = tree_may_write(space, tree_node(space, node));
-    if (rc) mem_unlock(space, &tree_node(space, node)->lock);
-    else rc = tree_put(space, node, &none);
-    if (!rc) tree_prune(space, node);
+    rc = hide_members(space, walk, &value);
+    if (!rc) rc = tree_set_at(space, key, walk, &value);
+    if (rc) cell_discard(space, &value);
     return rc;
 }
 
 int api_set_shape(kvspace *space, const char *key, const struct shape *shape) {
-    struct tree_value value;
+    struct tree_walk walk;
     if (shape->is_none) return remove_value(space, key);
-    int rc = cell_make(space, shape, &value);
-    if (rc) return rc;
-    rc = tree_set(space, key, &value);
-    if (rc) cell_discard(space, &value);
-    return rc;
+    int rc = tree_walk(space, key, &walk);
+    return rc ? rc : store_shape(space, key, &walk, shape);
 }
 
 int kvspace_set(kvspace *space, const char *key, const struct kvspace_value *value) {
@@ -277,9 +311,8 @@ int kvspace_set(kvspace *space, const char *key, const struct kvspace_value *val
     if (!shape.is_none && !shape.body_bytes && !shape.body) shape.body = "";
     rc = tree_walk(space, key, &walk);
     if (!rc && is_provided(&walk)) rc = provider_set(space, key, &walk, shape.is_none ? NULL : value);
-    else if (!rc && walk.special_tag == NODE_TAG_PROVIDER && !*walk.at && walk.special == walk.node && !*walk.special_at && shape.is_none)
-        rc = KVSPACE_EREADONLY;
-    else if (!rc) rc = api_set_shape(space, key, &shape);
+    else if (!rc && shape.is_none) rc = remove_value(space, key);
+    else if (!rc) rc = store_shape(space, key, &walk, &shape);
     return ends(space, rc, key);
 }
 
@@ -332,18 +365,65 @@ int kvspace_set_pointer(kvspace *space, const char *key, const char *target_key)
     return rc ? space_error(space, rc, target_key, "the target is not a key") : kvspace_set(space, key, &value);
 }
 
-int kvspace_set_body(kvspace *space, const char *key, const void *body, uint64_t body_bytes) {
+/* The stored value with another body, if nobody changes it in between: else EAGAIN. */
+static int exchange_body(kvspace *space, uint32_t ref, const void *body, uint64_t body_bytes) {
+    struct node *node = tree_node(space, ref);
     struct kvspace_value value;
-    int rc = kvspace_read_begin(space);
+    struct tree_value made;
+    struct cell_value cell;
+    struct shape shape;
+    const char *why;
+    if (!node) return KVSPACE_EDAMAGED;
+    uint64_t ver = node_get(node, &cell);
+    int rc = cell_look(space, cell, &value);
     if (rc) return rc;
-    rc = kvspace_get(space, key, &value);
-    if (!rc && value.body_bytes != body_bytes)
-        rc = space_error(space, KVSPACE_EVALUE, key, "the value has %llu bytes, not %llu", (unsigned long long)value.body_bytes,
-                         (unsigned long long)body_bytes);
+    if (cell_value_tag(cell) == NODE_TAG_NONE || cell_value_tag(cell) == NODE_TAG_HIDDEN) return KVSPACE_ENOENT;
+    if (value.body_bytes != body_bytes || (!value.ref && value.store > KVSPACE_NDARRAY)) return KVSPACE_EVALUE;
     value.body = body;
-    if (!rc) rc = kvspace_set(space, key, &value);
-    kvspace_read_end(space);
+    rc = shape_of(&value, false, &shape, &why);
+    if (!rc) rc = cell_make(space, &shape, &made);
+    if (rc) return rc;
+    mem_lock(space, &node->lock);
+    rc = node_ver(node) == ver ? tree_may_write(space, node) : KVSPACE_EAGAIN;
+    if (!rc) return tree_put(space, ref, &made);
+    mem_unlock(space, &node->lock);
+    cell_discard(space, &made);
     return rc;
+}
+
+static int set_provided_body(kvspace *space, const char *key, const struct tree_walk *walk, const void *body, uint64_t body_bytes) {
+    struct kvspace_value value;
+    space->read_depth++;
+    int rc = get_at(space, key, &value, 0);
+    if (!rc && value.body_bytes != body_bytes) rc = KVSPACE_EVALUE;
+    value.body = body;
+    if (!rc) rc = provider_set(space, key, walk, &value);
+    space->read_depth--;
+    return rc;
+}
+
+int kvspace_set_body(kvspace *space, const char *key, const void *body, uint64_t body_bytes) {
+    struct tree_walk walk;
+    uint32_t ref;
+    int rc = begin_write(space, key);
+    if (rc) return rc;
+    do {
+        rc = tree_walk(space, key, &walk);
+        if (!rc && is_provided(&walk)) {
+            rc = set_provided_body(space, key, &walk, body, body_bytes);
+            break;
+        }
+        if (!rc && walk.special_tag == NODE_TAG_OVERLAY && *walk.special_at && !(rc = api_exists(space, key, 0))) {
+            rc = api_lock_for_update(space, key, &ref); /* which brings up what the base shows */
+            if (!rc) mem_unlock(space, &tree_node(space, ref)->lock);
+            if (!rc) rc = tree_walk(space, key, &walk);
+        }
+        if (!rc && *walk.at) rc = KVSPACE_ENOENT;
+        if (!rc) rc = exchange_body(space, walk.node, body, body_bytes);
+    } while (rc == KVSPACE_EAGAIN);
+    if (rc != KVSPACE_EVALUE) return ends(space, rc, key);
+    space_end(space);
+    return space_error(space, rc, key, "the value there is not one of %llu bytes", (unsigned long long)body_bytes);
 }
 
 /* ---- write new and fill ---- */
@@ -415,7 +495,8 @@ int kvspace_write_publish(struct kvspace_write *write) {
         if (!rc) rc = provider_set(space, write->key, &walk, &made);
     } else if (!rc) {
         if (value.block) block_ref(&space->arena, value.block);
-        rc = tree_set(space, write->key, &value);
+        rc = hide_members(space, &walk, &value);
+        if (!rc) rc = tree_set_at(space, write->key, &walk, &value);
         if (rc && value.block) block_unref(&space->arena, value.block);
     }
     rc = ends(space, rc, write->key);

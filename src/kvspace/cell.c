@@ -177,6 +177,10 @@ int cell_lend_node(kvspace *space, const struct node *node, struct kvspace_value
         }
         int rc = cell_lend(space, cell, out);
         if (rc != KVSPACE_EAGAIN) return rc;
+        if (!node_is_live(node)) { /* deleted meanwhile: its cell stays as it is, the block is going */
+            *out = (struct kvspace_value){0};
+            return KVSPACE_ENOENT;
+        }
     }
 }
 

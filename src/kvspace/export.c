@@ -94,11 +94,6 @@ static int json_body(struct exporter *exporter, struct json_writer *json, const 
 }
 
 static int json_value(struct exporter *exporter, struct json_writer *json, const struct kvspace_value *value) {
-    if (value->ref == KVSPACE_INLINE && value->store == KVSPACE_EXTINDEX) {
-        json_key_text(json, "base");
-        json_put_string(json, value->body, (size_t)value->body_bytes);
-        return 0;
-    }
     const char *type = exporter->type;
     if (value->ref != KVSPACE_INLINE) {
         json_key_text(json, "type");
@@ -164,6 +159,7 @@ static int export_key(struct exporter *exporter) {
     if (rc) return rc;
     rc = kvspace_get(exporter->space, exporter->key, &value);
     bool provider = !rc && value.type && strncmp(value.type, "provider/", 9) == 0; /* a record of this machine's */
+    if (!rc && value.ref == KVSPACE_INLINE && value.store == KVSPACE_EXTINDEX) value.store = KVSPACE_INDEX, value.body_bytes = 0;
     if (!rc && !provider) {
         rc = exporter->options->format == KVSPACE_FORMAT_JSON ? export_json(exporter, &value)
                                                               : export_stream(exporter, &value);

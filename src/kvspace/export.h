@@ -5,9 +5,8 @@
  *     {"key": K, "type": T, "literal": L}     the literal of any other value
  *     {"key": K, "type": T, "body": HEX}      the bytes of a value that has no literal
  *     {"key": K, "type": T, "store": "index"} a container; its members are keys of their own and come after it
- *     {"key": K, "base": B}                   an overlay over B
  *     {"key": K, "type": T, "pointer": B}  {"key": K, "type": T, "external": L}     T is what they point to, or ""
- * each with "ro": true where it is read-only.
+ * each with "ro": true where it is read-only. An overlay is exported as the container that it shows.
  *
  * Stream: EXPORT_MAGIC, then for each key u32 bytes of the key, u32 of the head, both little-endian, the key, the head as
  * kvspace_head_encode gives it, the body; at the end a u32 0 and the u64 number of keys. */

@@ -99,10 +99,10 @@ static int make_read_only(struct importer *importer) {
 /* ---- JSON ---- */
 
 /* The fields of a record, as they lie in the text. */
-enum field { FIELD_KEY, FIELD_TYPE, FIELD_VALUE, FIELD_LITERAL, FIELD_BODY, FIELD_STORE, FIELD_BASE, FIELD_POINTER,
+enum field { FIELD_KEY, FIELD_TYPE, FIELD_VALUE, FIELD_LITERAL, FIELD_BODY, FIELD_STORE, FIELD_POINTER,
              FIELD_EXTERNAL, FIELD_RO, FIELD_COUNT };
 static const char *const field_names[FIELD_COUNT] = {"key",   "type", "value",   "literal",  "body",
-                                                     "store", "base", "pointer", "external", "ro"};
+                                                     "store", "pointer", "external", "ro"};
 
 struct record {
     struct json_token first[FIELD_COUNT]; /* event JSON_END: not there */
@@ -223,21 +223,6 @@ static int set_typed(struct importer *importer, const struct record *record, con
     return rc ? refused(importer, record->position, rc) : 0;
 }
 
-static int set_base(struct importer *importer, const struct record *record) {
-    char base[KVSPACE_KEY_MAX + 1], place[KVSPACE_KEY_MAX + 1];
-    char *text;
-    size_t bytes;
-    int rc = field_text(importer, record, FIELD_BASE, &text, &bytes);
-    if (rc) return rc;
-    memcpy(place, importer->key, sizeof place);
-    rc = place_key(importer, record->position, text, bytes); /* the base has moved with the rest */
-    memcpy(base, importer->key, sizeof base);
-    memcpy(importer->key, place, sizeof place);
-    free(text);
-    if (!rc && (rc = kvspace_extindex(importer->space, importer->key, base))) rc = refused(importer, record->position, rc);
-    return rc;
-}
-
 static int set_record(struct importer *importer, const struct record *record, const char *json) {
     char *text;
     size_t bytes;
@@ -246,7 +231,6 @@ static int set_record(struct importer *importer, const struct record *record, co
     rc = place_key(importer, record->position, text, bytes);
     free(text);
     if (rc) return rc;
-    if (has(record, FIELD_BASE)) return set_base(importer, record);
     rc = field_text(importer, record, FIELD_TYPE, &text, &bytes);
     if (rc) return rc;
     if (strlen(text) != bytes) rc = fault(importer, record->position, KVSPACE_ETYPE, "a type has a zero byte");
@@ -326,15 +310,8 @@ static uint64_t take_number(struct importer *importer, unsigned bytes) {
 
 static int set_decoded(struct importer *importer, uint64_t begin, struct kvspace_value *value) {
     int rc;
-    if (value->ref == KVSPACE_INLINE && value->store == KVSPACE_EXTINDEX) {
-        char place[KVSPACE_KEY_MAX + 1], base[KVSPACE_KEY_MAX + 1];
-        memcpy(place, importer->key, sizeof place);
-        rc = place_key(importer, begin, value->body, (size_t)value->body_bytes);
-        memcpy(base, importer->key, sizeof base);
-        memcpy(importer->key, place, sizeof place);
-        if (!rc && (rc = kvspace_extindex(importer->space, importer->key, base))) rc = refused(importer, begin, rc);
-        return rc;
-    }
+    if (value->ref == KVSPACE_INLINE && value->store == KVSPACE_EXTINDEX)
+        return fault(importer, begin, KVSPACE_ESYNTAX, "an overlay, which no export has");
     if (value->ref == KVSPACE_INLINE && value->store == KVSPACE_INDEX && value->type) {
         rc = kvspace_mkindex(importer->space, importer->key, value->type);
         if (!rc && value->ro) rc = make_read_only(importer);

@@ -16,6 +16,7 @@ struct kvspace_cursor {
     uint64_t birth;
     bool members;       /* at the members already */
     uint32_t table;     /* that `position` is in */
+    uint32_t rebuilt;
     uint32_t position;
     uint32_t last_node, last_order; /* what was shown last in this table; 0: nothing yet */
     struct kvspace_provider_listing collected;
@@ -51,13 +52,16 @@ static bool is_shadow(const char *name, size_t bytes) { return bytes >= 3 && mem
 /* Finds the cursor's place in the table as it is now. */
 static void settle_in(struct kvspace_cursor *cursor, uint32_t table) {
     kvspace *space = cursor->space;
-    bool same = table == cursor->table;
+    struct table *at = table ? table_at(&space->arena, table) : NULL;
+    uint32_t rebuilt = at ? at->rebuilt : 0;
+    bool same = table == cursor->table && rebuilt == cursor->rebuilt;
     if (same && cursor->last_node && cursor->position) {
         uint32_t before = cursor->position - 1, node = table_next(space, table, &before);
         same = before != cursor->position - 1 || node == cursor->last_node; /* deleted in place, or still there */
     }
     if (!same) cursor->position = cursor->last_node ? table_seek(space, table, cursor->last_order) : 0;
     cursor->table = table;
+    cursor->rebuilt = rebuilt;
 }
 
 /* Shows a node if it is visible and of the wanted sort. */
@@ -126,44 +130,52 @@ static bool next_collected(struct kvspace_cursor *cursor, struct kvspace_entry *
     return false;
 }
 
-static bool collected_has(const struct kvspace_provider_listing *listing, const char *text) {
-    for (size_t at = 0; at < listing->used;) {
-        uint16_t bytes;
-        memcpy(&bytes, listing->bytes + at + 1, 2);
-        if (strcmp(listing->bytes + at + 3, text) == 0) return true;
-        at += (size_t)bytes + 4;
-    }
-    return false;
-}
-
 static int add(struct kvspace_provider_listing *listing, const struct kvspace_entry *entry) {
     return kvspace_provider_entry(listing, entry->text, entry->has_value, entry->has_children, entry->has_members);
 }
 
 static int collect(kvspace *space, const char *key, unsigned overlays, struct kvspace_provider_listing *out);
 
-/* The stored entries of a node, all sorts; of an overlay also those that hide something (with `hidden`). */
-static int collect_stored(kvspace *space, uint32_t node, struct kvspace_provider_listing *out) {
+/* Whether the base has that entry. */
+static bool shows(kvspace *space, const char *key, const char *text, uint32_t text_bytes) {
+    char below[KVSPACE_KEY_MAX + 1];
+    return !path_append(key, text, text_bytes, below) && !api_exists(space, below, 1);
+}
+
+/* The stored entries of a node, all sorts, but those that the base (may be NULL) has: they have been listed. Of an overlay's own key
+ * the base has members alone. */
+static int collect_stored(kvspace *space, uint32_t node, const char *base, bool members_only, struct kvspace_provider_listing *out) {
     struct kvspace_cursor cursor = {.space = space, .what = KVSPACE_LIST_ALL, .node = node};
     struct kvspace_entry entry;
     struct node *owner = node_at(&space->arena, node);
     if (!owner) return KVSPACE_EDAMAGED;
     cursor.birth = node_birth(node_ver(owner));
     int rc;
-    while (!(rc = next_live(&cursor, &entry)))
-        if (!collected_has(out, entry.text) && (rc = add(out, &entry))) return rc;
+    while (!(rc = next_live(&cursor, &entry))) {
+        bool both = base && !(members_only && entry.step != KVSPACE_STEP_MEMBER);
+        if (!(both && shows(space, base, entry.text, entry.text_bytes)) && (rc = add(out, &entry))) return rc;
+    }
     return rc == KVSPACE_EEND ? 0 : rc;
 }
 
-/* Whether the entry of the base is hidden above. */
-static bool is_hidden(kvspace *space, const char *key, const char *text, uint32_t text_bytes) {
+/* What is stored above an entry of the base: gives false if that hides it, else adds what it has. */
+static bool overlay_entry(kvspace *space, const char *key, struct kvspace_entry *entry) {
     char below[KVSPACE_KEY_MAX + 1];
     struct tree_walk walk;
     struct cell_value cell;
-    if (path_append(key, text, text_bytes, below) || tree_walk(space, below, &walk)) return true;
-    if (*walk.at) return walk.hides_base;
-    node_get(tree_node(space, walk.node), &cell);
-    return cell_value_tag(cell) == NODE_TAG_HIDDEN;
+    if (path_append(key, entry->text, entry->text_bytes, below) || tree_walk(space, below, &walk)) return false;
+    if (*walk.at) return !walk.hides_base;
+    const struct node *node = tree_node(space, walk.node);
+    node_get(node, &cell);
+    bool kids = table_live(space, atomic_load_explicit(&node->kids, memory_order_acquire));
+    bool members = table_live(space, atomic_load_explicit(&node->members, memory_order_acquire));
+    unsigned tag = cell_value_tag(cell);
+    bool value = tag != NODE_TAG_NONE && tag != NODE_TAG_HIDDEN;
+    if (walk.hides_base) entry->has_value = entry->has_children = entry->has_members = 0;
+    entry->has_value |= value;
+    entry->has_children |= kids;
+    entry->has_members |= members;
+    return entry->has_value || entry->has_children || entry->has_members;
 }
 
 /* The base's entries in their order, without those that are hidden; then what was added above. */
@@ -173,15 +185,22 @@ static int collect_overlay(kvspace *space, const char *key, const struct tree_wa
     struct kvspace_cursor below = {.space = space, .what = walk->special_at[0] ? KVSPACE_LIST_ALL : KVSPACE_LIST_MEMBERS};
     struct kvspace_entry entry;
     int rc = overlays < OVERLAY_DEPTH_MAX ? overlay_base_key(space, walk, base) : KVSPACE_ELIMIT;
-    if (rc == KVSPACE_ENOENT) return *walk->at ? rc : collect_stored(space, walk->node, out);
+    if (rc == KVSPACE_ENOENT) return *walk->at ? rc : collect_stored(space, walk->node, NULL, false, out);
     if (rc) return rc;
     rc = collect(space, base, overlays + 1, &below.collected);
     if (rc == KVSPACE_ENOENT && !*walk->at) rc = 0;
     while (!rc && next_collected(&below, &entry))
-        if (!is_hidden(space, key, entry.text, entry.text_bytes)) rc = add(out, &entry);
+        if (overlay_entry(space, key, &entry)) rc = add(out, &entry);
     free(below.collected.bytes);
-    if (!rc && !*walk->at) rc = collect_stored(space, walk->node, out);
+    if (!rc && !*walk->at) rc = collect_stored(space, walk->node, base, !walk->special_at[0], out);
     return rc;
+}
+
+/* Whether something is stored there, so that a provider's entry of the same name is not shown a second time. */
+static bool is_stored(kvspace *space, const char *key, const char *text, uint16_t text_bytes) {
+    char below[KVSPACE_KEY_MAX + 1];
+    struct tree_walk walk;
+    return !path_append(key, text, text_bytes, below) && !tree_walk(space, below, &walk) && !*walk.at;
 }
 
 static int collect(kvspace *space, const char *key, unsigned overlays, struct kvspace_provider_listing *out) {
@@ -190,7 +209,7 @@ static int collect(kvspace *space, const char *key, unsigned overlays, struct kv
     if (rc) return rc;
     if (walk.special && walk.special_tag == NODE_TAG_OVERLAY) return collect_overlay(space, key, &walk, overlays, out);
     if (*walk.at && !walk.special) return KVSPACE_ENOENT;
-    if (!*walk.at) rc = collect_stored(space, walk.node, out);
+    if (!*walk.at) rc = collect_stored(space, walk.node, NULL, false, out);
     if (rc || !walk.special || (!*walk.at && walk.node != walk.special)) return rc;
     struct kvspace_provider_listing provided = {0};
     rc = provider_list(space, key, &walk, &provided);
@@ -198,7 +217,8 @@ static int collect(kvspace *space, const char *key, unsigned overlays, struct kv
         uint16_t bytes;
         const char *row = provided.bytes + at;
         memcpy(&bytes, row + 1, 2);
-        if (!collected_has(out, row + 3)) rc = kvspace_provider_entry(out, row + 3, row[0] & 1, (row[0] & 2) != 0, (row[0] & 4) != 0);
+        if (!is_stored(space, key, row + 3, bytes))
+            rc = kvspace_provider_entry(out, row + 3, row[0] & 1, (row[0] & 2) != 0, (row[0] & 4) != 0);
         at += (size_t)bytes + 4;
     }
     free(provided.bytes);
@@ -227,6 +247,7 @@ static int open_at(struct kvspace_cursor *cursor, const char *key) {
         return collect(space, key, 0, &cursor->collected);
     }
     if (*walk.at) return KVSPACE_ENOENT;
+    if (walk.node != space->root && (rc = api_exists(space, key, 0))) return rc;
     cursor->node = walk.node;
     cursor->birth = node_birth(node_ver(node_at(&space->arena, walk.node)));
     cursor->members = cursor->what == KVSPACE_LIST_MEMBERS;

@@ -212,6 +212,13 @@ static int set_container(kvspace *space, const char *key, const struct literal *
     return rc ? refuse(problem, space_error(space, rc, key, NULL), 0, kvspace_message(space)) : 0;
 }
 
+/* Below a provider every key is its own affair: one by one. */
+static int build_provided(kvspace *space, const char *key, const struct literal *literal, struct kvspace_problem *problem) {
+    char place[KVSPACE_KEY_MAX + 1];
+    memcpy(place, key, strlen(key) + 1);
+    return build(space, place, strlen(key), literal, problem);
+}
+
 /* Whether the key is stored, so that the stage can be swapped in there. */
 static int is_stored(kvspace *space, const char *key, bool *stored) {
     struct tree_walk walk;
@@ -220,7 +227,7 @@ static int is_stored(kvspace *space, const char *key, bool *stored) {
     rc = tree_walk(space, key, &walk);
     *stored = rc || !*walk.at || walk.special_tag != NODE_TAG_PROVIDER;
     space_end(space);
-    return rc;
+    return rc && rc != KVSPACE_EKEY ? space_error(space, rc, key, NULL) : rc;
 }
 
 int kvspace_set_literal(kvspace *space, const char *key, const char *text, size_t text_bytes, struct kvspace_problem *problem) {
@@ -244,7 +251,8 @@ int kvspace_set_literal(kvspace *space, const char *key, const char *text, size_
     rc = is_stored(space, key, &stored);
     const struct literal *root = document.root;
     if (rc) refuse(problem, rc, 0, kvspace_message(space));
-    else if (stored && (root->class == LITERAL_MAP || root->class == LITERAL_STRUCT)) rc = set_container(space, key, root, problem);
+    else if (root->class == LITERAL_MAP || root->class == LITERAL_STRUCT)
+        rc = stored ? set_container(space, key, root, problem) : build_provided(space, key, root, problem);
     else {
         struct kvspace_value head = head_of(root);
         rc = kvspace_set(space, key, &head);

@@ -135,7 +135,8 @@ struct table {
     _Atomic uint32_t used; /* entries in order of insertion, deleted ones included */
     _Atomic uint32_t live;
     uint32_t next;         /* order of the next insertion */
-    uint32_t index_log2;   /* 0: no index, the entries are searched */
+    uint16_t index_log2;   /* 0: no index, the entries are searched */
+    uint16_t rebuilt;      /* how many tables stood here before: the same memory may come back for another */
     struct table_entry entry[]; /* cap of them, then 2^index_log2 words of the index: position + 1 */
 };
 

@@ -30,28 +30,22 @@ static bool is_root(const char *key) { return key && key[0] == '/' && !key[1]; }
 static int delete_all(kvspace *space, uint64_t *deleted) {
     struct node *root = tree_node(space, space->root);
     uint32_t at = 0, child;
+    bool again = false;
     for (;;) {
         child = table_next(space, atomic_load_explicit(&root->kids, memory_order_acquire), &at);
-        if (!child) return 0;
+        if (!child && !again) return 0;
+        if (!child) { /* the table may have been rebuilt while we went along it */
+            at = 0;
+            again = false;
+            continue;
+        }
         const struct step *name = step_at(&space->arena, atomic_load_explicit(&tree_node(space, child)->step, memory_order_acquire));
         at++;
         if (!name || (name->bytes == 3 && memcmp(name->text, "sys", 3) == 0)) continue;
+        again = true;
         int rc = tree_delete(space, space->root, child, deleted);
         if (rc && rc != KVSPACE_EAGAIN) return rc;
     }
-}
-
-/* In an overlay, what the base has must be hidden. */
-static int hide_base(kvspace *space, const char *key) {
-    static const struct tree_value hidden = {.cell = {NODE_TAG_HIDDEN, 0}};
-    struct tree_walk walk;
-    char base[KVSPACE_KEY_MAX + 1];
-    int rc = tree_walk(space, key, &walk);
-    if (rc) return rc;
-    if (walk.special_tag != NODE_TAG_OVERLAY || !*walk.special_at) return KVSPACE_ENOENT;
-    rc = overlay_base_key(space, &walk, base);
-    if (!rc) rc = api_exists(space, base, 1);
-    return rc ? rc : tree_set(space, key, &hidden);
 }
 
 static int delete_key(kvspace *space, const char *key, uint64_t *deleted) {
@@ -61,7 +55,7 @@ static int delete_key(kvspace *space, const char *key, uint64_t *deleted) {
         if (rc) return rc;
         if (*walk.at && walk.special_tag == NODE_TAG_PROVIDER) return provider_del(space, key, &walk);
         if (*walk.at) {
-            rc = hide_base(space, key);
+            rc = api_hide_base(space, key);
             if (!rc) ++*deleted;
             return rc;
         }
@@ -70,7 +64,7 @@ static int delete_key(kvspace *space, const char *key, uint64_t *deleted) {
         rc = tree_delete(space, walk.parent, walk.node, deleted);
         if (rc == KVSPACE_EAGAIN) continue;
         if (rc || walk.special_tag != NODE_TAG_OVERLAY || walk.special == walk.node) return rc;
-        rc = hide_base(space, key);
+        rc = api_hide_base(space, key);
         return rc == KVSPACE_ENOENT ? 0 : rc;
     }
 }
@@ -97,23 +91,79 @@ int kvspace_del_tree(kvspace *space, const char *key, uint64_t *deleted) {
 
 /* ---- copying and moving ---- */
 
-/* Copies whatever a key shows, stored or not, value by value: for what lies behind providers and overlays. */
-static int copy_shown_value(kvspace *space, const char *from, uint32_t to) {
+/* Stores what a key shows, stored or not, at another; None makes nothing. */
+static int copy_shown_value(kvspace *space, const char *from, const char *to) {
     struct kvspace_value value;
-    struct tree_value made;
     struct shape shape;
     const char *why;
-    space->read_depth++;
     int rc = api_get(space, from, &value);
-    space->read_depth--;
     if (rc == KVSPACE_ENOENT) return 0;
     if (rc) return rc;
     if (value.store == KVSPACE_EXTINDEX) value.store = KVSPACE_INDEX, value.body_bytes = 0;
     rc = shape_of(&value, false, &shape, &why);
-    if (!rc) rc = cell_make(space, &shape, &made);
+    return rc ? rc : api_set_shape(space, to, &shape);
+}
+
+/* One key under way: how long both keys are, and the listing of what is below. */
+struct shown_level {
+    kvspace_cursor *cursor;
+    size_t from_bytes, to_bytes;
+};
+
+struct shown_copy {
+    struct shown_level *level;
+    size_t depth, capacity;
+    char from[KVSPACE_KEY_MAX + 1], to[KVSPACE_KEY_MAX + 1];
+};
+
+static int push_shown(kvspace *space, struct shown_copy *copy, enum kvspace_list what) {
+    struct kvspace_list_options options = {.what = what};
+    int rc = copy_shown_value(space, copy->from, copy->to);
     if (rc) return rc;
-    mem_lock(space, &tree_node(space, to)->lock);
-    return tree_put(space, to, &made);
+    if (copy->depth == copy->capacity) {
+        size_t capacity = copy->capacity ? 2 * copy->capacity : 16;
+        struct shown_level *more = realloc(copy->level, capacity * sizeof *more);
+        if (!more) return KVSPACE_ENOMEM;
+        copy->level = more;
+        copy->capacity = capacity;
+    }
+    struct shown_level *level = &copy->level[copy->depth];
+    rc = kvspace_list_open(space, copy->from, &options, &level->cursor);
+    if (rc) return rc == KVSPACE_ENOENT ? 0 : rc;
+    level->from_bytes = strlen(copy->from);
+    level->to_bytes = strlen(copy->to);
+    copy->depth++;
+    return 0;
+}
+
+/* Copies what lies behind a provider or an overlay, key by key. */
+static int copy_shown(kvspace *space, const char *from, const char *to, bool members_only) {
+    struct shown_copy *copy = calloc(1, sizeof *copy);
+    struct kvspace_entry entry;
+    if (!copy) return KVSPACE_ENOMEM;
+    memcpy(copy->from, from, strlen(from) + 1);
+    memcpy(copy->to, to, strlen(to) + 1);
+    space->read_depth++;
+    int rc = push_shown(space, copy, members_only ? KVSPACE_LIST_MEMBERS : KVSPACE_LIST_ALL);
+    while (!rc && copy->depth) {
+        struct shown_level *level = &copy->level[copy->depth - 1];
+        copy->from[level->from_bytes] = copy->to[level->to_bytes] = 0;
+        rc = kvspace_list_next(level->cursor, &entry);
+        if (rc == KVSPACE_EEND) {
+            kvspace_list_close(level->cursor);
+            copy->depth--;
+            rc = 0;
+            continue;
+        }
+        if (!rc) rc = path_append(copy->from, entry.text, entry.text_bytes, copy->from);
+        if (!rc) rc = path_append(copy->to, entry.text, entry.text_bytes, copy->to);
+        if (!rc) rc = push_shown(space, copy, KVSPACE_LIST_ALL);
+    }
+    space->read_depth--;
+    while (copy->depth) kvspace_list_close(copy->level[--copy->depth].cursor);
+    free(copy->level);
+    free(copy);
+    return rc;
 }
 
 /* Makes the stage a copy of what is at `from`. *staged gets its node. */
@@ -125,9 +175,8 @@ static int copy_to_stage(kvspace *space, const char *from, bool members_only, ch
     if (!rc) rc = tree_lock_key(space, stage, true, staged);
     if (rc) return rc;
     mem_unlock(space, &tree_node(space, *staged)->lock);
-    rc = copy_shown_value(space, from, *staged);
-    if (!rc && !*walk.at) rc = tree_copy(space, walk.node, *staged, members_only);
-    return rc;
+    return walk.special && *walk.special_at ? copy_shown(space, from, stage, members_only)
+                                            : tree_copy(space, walk.node, *staged, members_only);
 }
 
 static void drop_stage(kvspace *space, const char *stage) {
@@ -144,6 +193,14 @@ static int check_apart(kvspace *space, const char *one, const char *two) {
     return 0;
 }
 
+/* Whether a subtree can be put at the key: not below a provider, and not where the library has its own. */
+static int check_place(kvspace *space, const char *key) {
+    struct tree_walk walk;
+    if (strcmp(key, "/sys") == 0) return KVSPACE_EREADONLY;
+    int rc = tree_walk(space, key, &walk);
+    return !rc && walk.special_tag == NODE_TAG_PROVIDER && *walk.special_at ? KVSPACE_EUNSUPPORTED : rc;
+}
+
 int kvspace_cp_tree(kvspace *space, const char *from, const char *to) {
     char stage[64] = "";
     uint32_t staged;
@@ -151,6 +208,8 @@ int kvspace_cp_tree(kvspace *space, const char *from, const char *to) {
     if (!rc) rc = begin_write(space, to);
     if (rc) return rc;
     rc = api_exists(space, from, 0);
+    int place_rc = rc ? 0 : check_place(space, to);
+    if (place_rc) return ends(space, place_rc, to);
     if (!rc) rc = copy_to_stage(space, from, false, stage, &staged);
     if (!rc) rc = tree_move(space, stage, to, NULL);
     if (rc && *stage) drop_stage(space, stage);
@@ -159,13 +218,15 @@ int kvspace_cp_tree(kvspace *space, const char *from, const char *to) {
 
 /* The value (and members) of `stage` become those of the key. */
 int api_adopt(kvspace *space, const char *key, const char *stage, uint32_t staged) {
+    struct tree_walk walk;
     int rc;
     do {
         uint32_t into;
         rc = tree_lock_key(space, key, true, &into);
         if (rc) break;
         mem_unlock(space, &tree_node(space, into)->lock);
-        rc = tree_adopt(space, into, staged);
+        rc = tree_walk(space, key, &walk);
+        if (!rc) rc = tree_adopt(space, into, staged, walk.special_tag == NODE_TAG_OVERLAY && *walk.special_at);
     } while (rc == KVSPACE_EAGAIN);
     drop_stage(space, stage);
     return rc;
@@ -185,7 +246,8 @@ int kvspace_cp(kvspace *space, const char *from, const char *to) {
     if (rc || !container) return rc;
     rc = begin_write(space, to);
     if (rc) return rc;
-    rc = copy_to_stage(space, from, true, stage, &staged);
+    rc = check_place(space, to);
+    if (!rc) rc = copy_to_stage(space, from, true, stage, &staged);
     if (!rc) rc = api_adopt(space, to, stage, staged);
     else if (*stage) drop_stage(space, stage);
     return ends(space, rc, to);
@@ -197,9 +259,13 @@ int kvspace_replace(kvspace *space, const char *from, const char *to, const char
     if (!rc && old) rc = check_apart(space, to, old);
     if (!rc) rc = begin_write(space, to);
     if (rc) return rc;
-    rc = api_exists(space, from, 0);
+    rc = check_place(space, from);
+    if (!rc) rc = api_exists(space, from, 0);
+    if (rc) return ends(space, rc, from);
+    rc = check_place(space, to);
+    if (!rc && old) rc = check_place(space, old);
     if (!rc) rc = tree_move(space, from, to, old);
-    return ends(space, rc, rc == KVSPACE_ENOENT ? from : to);
+    return ends(space, rc, to);
 }
 
 /* ---- compare and set, count ---- */
@@ -216,8 +282,7 @@ static int compare(kvspace *space, const struct node *node, const struct kvspace
     return kvspace_value_equal(&value, expected) ? 0 : KVSPACE_EMISMATCH;
 }
 
-/* Locks the stored node of a key, bringing up what an overlay's base shows first. Provided keys: EUNSUPPORTED. */
-static int lock_for_update(kvspace *space, const char *key, uint32_t *node) {
+int api_lock_for_update(kvspace *space, const char *key, uint32_t *node) {
     struct kvspace_value value;
     struct tree_walk walk;
     struct shape shape;
@@ -246,8 +311,10 @@ int kvspace_cas(kvspace *space, const char *key, const struct kvspace_value *exp
     int rc = begin_write(space, key);
     if (rc) return rc;
     if (expected && !expected->kind && !expected->type && !expected->ref) expected = NULL;
-    rc = shape_of(wanted, false, &shape, &why);
-    if (!rc && (shape.store == KVSPACE_INDEX || shape.store == KVSPACE_EXTINDEX)) {
+    rc = expected ? shape_of(expected, false, &shape, &why) : 0;
+    bool container = expected && !rc && (shape.store == KVSPACE_INDEX || shape.store == KVSPACE_EXTINDEX);
+    if (!rc) rc = shape_of(wanted, false, &shape, &why);
+    if (!rc && (container || shape.store == KVSPACE_INDEX || shape.store == KVSPACE_EXTINDEX)) {
         rc = KVSPACE_EVALUE;
         why = "a container cannot be compared and set";
     }
@@ -258,7 +325,7 @@ int kvspace_cas(kvspace *space, const char *key, const struct kvspace_value *exp
     if (!shape.body) shape.body = "";
     rc = cell_make(space, &shape, &value);
     if (rc) return ends(space, rc, key);
-    rc = lock_for_update(space, key, &ref);
+    rc = api_lock_for_update(space, key, &ref);
     if (!rc) {
         struct node *node = tree_node(space, ref);
         rc = tree_may_write(space, node);
@@ -268,6 +335,7 @@ int kvspace_cas(kvspace *space, const char *key, const struct kvspace_value *exp
         if (rc || shape.is_none) {
             if (rc) cell_discard(space, &value);
             tree_prune(space, ref);
+            if (!rc && (rc = api_hide_base(space, key)) == KVSPACE_ENOENT) rc = 0;
         }
     } else cell_discard(space, &value);
     return ends(space, rc, key);
@@ -302,7 +370,7 @@ int kvspace_incr(kvspace *space, const char *key, int64_t delta, int64_t *sum) {
     uint32_t ref;
     int rc = begin_write(space, key);
     if (rc) return rc;
-    rc = lock_for_update(space, key, &ref);
+    rc = api_lock_for_update(space, key, &ref);
     if (!rc) rc = api_incr_locked(space, ref, delta, sum);
     return ends(space, rc, key);
 }
@@ -336,7 +404,7 @@ int kvspace_mkindex(kvspace *space, const char *key, const char *type) {
         space_end(space);
         return space_error(space, rc, key, "%s: %.100s", why, type);
     }
-    rc = path_check(key, NULL);
+    rc = check_place(space, key);
     if (!rc) rc = set_container(space, key, &shape);
     return ends(space, rc, key);
 }
@@ -353,6 +421,7 @@ static int check_overlay_chain(kvspace *space, const char *key, const char *base
         space->read_depth--;
         if (rc) return rc;
         if (value.store != KVSPACE_EXTINDEX) return value.store == KVSPACE_INDEX ? 0 : KVSPACE_ENOENT;
+        if (value.body_bytes > KVSPACE_KEY_MAX) return KVSPACE_EDAMAGED;
         memcpy(here, value.body, (size_t)value.body_bytes);
         here[value.body_bytes] = 0;
     }
@@ -366,11 +435,13 @@ int kvspace_extindex(kvspace *space, const char *key, const char *base) {
     int rc = check_apart(space, key, base);
     if (!rc) rc = begin_write(space, key);
     if (rc) return rc;
-    rc = check_overlay_chain(space, key, base);
+    rc = check_place(space, key);
+    if (!rc) rc = check_overlay_chain(space, key, base);
     space->read_depth++;
     if (!rc) rc = api_get(space, base, &value);
     space->read_depth--;
-    value.ref = KVSPACE_INLINE;
+    value.ro = 0;
+    value.owner = 0;
     value.store = KVSPACE_EXTINDEX;
     value.body = base;
     value.body_bytes = strlen(base);

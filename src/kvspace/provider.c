@@ -150,7 +150,7 @@ int overlay_base_key(kvspace *space, const struct tree_walk *walk, char *out) {
     struct node *node = tree_node(space, walk->special);
     struct kvspace_value base;
     struct cell_value cell;
-    if (!node || walk->special_tag != NODE_TAG_OVERLAY || walk->hides_base) return KVSPACE_ENOENT;
+    if (!node || walk->special_tag != NODE_TAG_OVERLAY || walk->hides_base || *walk->special_at == '/') return KVSPACE_ENOENT;
     node_get(node, &cell);
     if (cell_value_tag(cell) != NODE_TAG_OVERLAY) return KVSPACE_ENOENT;
     int rc = cell_look(space, cell, &base);

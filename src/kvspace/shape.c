@@ -4,6 +4,7 @@
 #include "kvspace/shape.h"
 
 #include "kvspace/kinds.h"
+#include "kvspace/path.h"
 #include "kvspace/typexpr.h"
 #include "kvspace/utf8.h"
 
@@ -116,9 +117,21 @@ static int array_of_type(const struct kvspace_value *in, const struct typexpr_at
     return shape_of_kind(&told, filled, out, why);
 }
 
+static bool is_key(const char *text, uint64_t bytes) {
+    char key[KVSPACE_KEY_MAX + 1];
+    if (bytes > KVSPACE_KEY_MAX || memchr(text, 0, (size_t)bytes)) return false;
+    memcpy(key, text, (size_t)bytes);
+    key[bytes] = 0;
+    return path_check(key, NULL) == 0;
+}
+
 static int container(const struct kvspace_value *in, struct shape *out, const char **why) {
     if (in->ndim || (in->body_bytes && in->store != KVSPACE_EXTINDEX)) {
         *why = "a container has members, not a body";
+        return KVSPACE_EVALUE;
+    }
+    if (in->store == KVSPACE_EXTINDEX && (!in->body || !is_key(in->body, in->body_bytes))) {
+        *why = "an overlay needs the key of its base";
         return KVSPACE_EVALUE;
     }
     out->kind = KIND_NONE;
@@ -189,7 +202,7 @@ static int shape_of_reference(const struct kvspace_value *in, bool filled, struc
         *why = in->ref == KVSPACE_POINTER ? "a pointer needs the key of its target" : "an external value needs a locator";
         return KVSPACE_EVALUE;
     }
-    if (in->ref == KVSPACE_POINTER && (in->body_bytes > KVSPACE_KEY_MAX || (in->body && *(const char *)in->body != '/'))) {
+    if (in->ref == KVSPACE_POINTER && in->body && !is_key(in->body, in->body_bytes)) {
         *why = "a pointer's target is not a key";
         return KVSPACE_EVALUE;
     }

@@ -16,7 +16,9 @@ int kvspace_slot_open(kvspace *space, const char *key, enum kvspace_slot_mode mo
     if (rc) return space_error(space, rc, key, NULL);
     rc = tree_walk(space, key, &walk);
     if (!rc && *walk.at && walk.special_tag == NODE_TAG_PROVIDER) rc = KVSPACE_EUNSUPPORTED;
-    if (!rc) rc = tree_lock_key(space, key, mode == KVSPACE_SLOT_CREATE, &ref);
+    bool brought_up = walk.special_tag == NODE_TAG_OVERLAY && *walk.special_at && mode == KVSPACE_SLOT_CREATE;
+    if (!rc && brought_up) rc = api_lock_for_update(space, key, &ref);
+    else if (!rc) rc = tree_lock_key(space, key, mode == KVSPACE_SLOT_CREATE, &ref);
     if (!rc) {
         struct node *node = tree_node(space, ref);
         slot->node = node;
@@ -35,7 +37,10 @@ static inline int read_scalar(const struct kvspace_slot *slot, unsigned kind, ui
     if (!node) return KVSPACE_EUSAGE;
     uint64_t ver = node_get(node, &cell);
     if (node_birth(ver) != slot->birth) return KVSPACE_EGONE;
-    if (cell_value_tag(cell) != kind) return cell_value_tag(cell) == NODE_TAG_NONE ? KVSPACE_ENOENT : KVSPACE_ETYPE;
+    if (cell_value_tag(cell) != kind) {
+        bool none = cell_value_tag(cell) == NODE_TAG_NONE || cell_value_tag(cell) == NODE_TAG_HIDDEN;
+        return none ? KVSPACE_ENOENT : KVSPACE_ETYPE;
+    }
     *payload = cell.payload;
     return 0;
 }
@@ -62,7 +67,9 @@ int kvspace_slot_get(const struct kvspace_slot *slot, struct kvspace_value *out)
     if (!node) return KVSPACE_EUSAGE;
     int rc = space_begin(space);
     if (rc) return space_error(space, rc, NULL, NULL);
-    rc = cell_lend_node(space, node, out, &ver);
+    /* Alive inside the epoch, so what the cell refers to stays; of the dead not even the cell may be followed. */
+    ver = node_ver(node);
+    if (node_birth(ver) == slot->birth) rc = cell_lend_node(space, node, out, &ver);
     if (node_birth(ver) != slot->birth) {
         *out = (struct kvspace_value){0};
         rc = KVSPACE_EGONE;

@@ -171,7 +171,8 @@ int table_rebuild(struct kvspace *space, uint32_t old_ref, uint32_t more, uint32
     if (!table) return KVSPACE_EDAMAGED;
     memset(table, 0, table_bytes(cap, log2));
     table->cap = cap;
-    table->index_log2 = log2;
+    table->index_log2 = (uint16_t)log2;
+    table->rebuilt = old ? (uint16_t)(old->rebuilt + 1) : 0;
     table->next = old ? old->next : 1;
     for (uint32_t at = 0; at < used; at++) {
         uint32_t node = atomic_load_explicit(&old->entry[at].node, memory_order_relaxed);

@@ -193,10 +193,9 @@ int tree_insert(kvspace *space, uint32_t parent_ref, const struct path_step *ste
 }
 
 /* Makes what is missing of the key, the last step with the value. *made says whether the last one is new (and has it). */
-static int make_missing(kvspace *space, const char *key, struct tree_walk *walk, const struct tree_value *value, bool *made) {
+static int make_missing(kvspace *space, struct tree_walk *walk, const struct tree_value *value, bool *made) {
     static const struct tree_value none = {.block = 0};
     struct path_step step;
-    (void)key;
     *made = false;
     while (*walk->at) {
         const char *next = path_next(walk->at, &step, NULL);
@@ -220,7 +219,7 @@ int tree_lock_key(kvspace *space, const char *key, bool create, uint32_t *node_r
         int rc = tree_walk(space, key, &walk);
         if (rc) return rc;
         if (*walk.at && !create) return KVSPACE_ENOENT;
-        if (*walk.at) rc = make_missing(space, key, &walk, &none, &made);
+        if (*walk.at) rc = make_missing(space, &walk, &none, &made);
         if (rc == KVSPACE_EAGAIN) continue;
         if (rc) return rc;
         struct node *node = node_at(&space->arena, walk.node);
@@ -288,24 +287,30 @@ int tree_may_write(const kvspace *space, const struct node *node) {
     return cell.head & NODE_FLAG_RO ? KVSPACE_EREADONLY : 0;
 }
 
+/* One try from where a walk has ended. EAGAIN: the node has been deleted, walk again. */
+static int set_once(kvspace *space, struct tree_walk *walk, const struct tree_value *value) {
+    bool made = false;
+    int rc = *walk->at ? make_missing(space, walk, value, &made) : 0;
+    if (rc && rc != KVSPACE_EAGAIN) tree_prune(space, walk->node); /* parents that were made for nothing */
+    if (rc || made) return rc;
+    struct node *node = node_at(&space->arena, walk->node);
+    if (!node) return KVSPACE_EDAMAGED;
+    mem_lock(space, &node->lock);
+    rc = node_is_live(node) ? tree_may_write(space, node) : KVSPACE_EAGAIN;
+    if (!rc) return tree_put(space, walk->node, value);
+    mem_unlock(space, &node->lock);
+    return rc;
+}
+
+int tree_set_at(kvspace *space, const char *key, struct tree_walk *walk, const struct tree_value *value) {
+    int rc;
+    while ((rc = set_once(space, walk, value)) == KVSPACE_EAGAIN)
+        if ((rc = tree_walk(space, key, walk))) return rc;
+    return rc;
+}
+
 int tree_set(kvspace *space, const char *key, const struct tree_value *value) {
-    for (;;) {
-        struct tree_walk walk;
-        bool made = false;
-        int rc = tree_walk(space, key, &walk);
-        if (!rc && *walk.at) rc = make_missing(space, key, &walk, value, &made);
-        if (rc == KVSPACE_EAGAIN) continue;
-        if (rc || made) return rc;
-        struct node *node = node_at(&space->arena, walk.node);
-        if (!node) return KVSPACE_EDAMAGED;
-        mem_lock(space, &node->lock);
-        if (!node_is_live(node)) {
-            mem_unlock(space, &node->lock);
-            continue;
-        }
-        rc = tree_may_write(space, node);
-        if (!rc) return tree_put(space, walk.node, value);
-        mem_unlock(space, &node->lock);
-        return rc;
-    }
+    struct tree_walk walk;
+    int rc = tree_walk(space, key, &walk);
+    return rc ? rc : tree_set_at(space, key, &walk, value);
 }

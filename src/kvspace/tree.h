@@ -59,6 +59,8 @@ int tree_put(kvspace *space, uint32_t node, const struct tree_value *value);
 
 /* Sets the value at a key: finds or makes the node. EREADONLY when the value there is. */
 int tree_set(kvspace *space, const char *key, const struct tree_value *value);
+/* The same from where a walk along that key has ended, in the same epoch. */
+int tree_set_at(kvspace *space, const char *key, struct tree_walk *walk, const struct tree_value *value);
 
 /* Deletes a node with all below, if it still is a child of that parent; then ancestors that hold nothing any more. EAGAIN: it is not.
  * *values (may be NULL) counts up. */
@@ -67,8 +69,9 @@ int tree_delete(kvspace *space, uint32_t parent, uint32_t child, uint64_t *value
 /* Removes the node, and its ancestors, as long as they are empty. */
 void tree_prune(kvspace *space, uint32_t node);
 
-/* Gives `into` the value and the members of `from`, which are both live, and `from` those of `into`. */
-int tree_adopt(kvspace *space, uint32_t into, uint32_t from);
+/* Gives `into` the value and the members of `from`, which are both live, and `from` those of `into`; opaque: what the base of an
+ * overlay has below `into` is hidden from then on. */
+int tree_adopt(kvspace *space, uint32_t into, uint32_t from, bool opaque);
 
 /* kvspace_replace on well-formed keys. */
 int tree_move(kvspace *space, const char *from, const char *to, const char *old);

@@ -39,7 +39,7 @@ void tree_adopt_forward(kvspace *space, const struct party_slot *slot) {
     own_members(space, tree_word(slot, 6), tree_word(slot, 1));
 }
 
-int tree_adopt(kvspace *space, uint32_t into_ref, uint32_t from_ref) {
+int tree_adopt(kvspace *space, uint32_t into_ref, uint32_t from_ref, bool opaque) {
     struct arena *arena = &space->arena;
     struct node *into = node_at(arena, into_ref), *from = node_at(arena, from_ref);
     struct cell_value cell, old;
@@ -50,6 +50,7 @@ int tree_adopt(kvspace *space, uint32_t into_ref, uint32_t from_ref) {
     if (!rc) {
         node_get(from, &cell);
         uint64_t ver = node_get(into, &old);
+        if (opaque || cell_value_tag(old) == NODE_TAG_HIDDEN || old.head & NODE_FLAG_OPAQUE) cell.head |= NODE_FLAG_OPAQUE;
         intent_word(arena, 0, into_ref);
         intent_word(arena, 1, from_ref);
         intent_word(arena, 2, cell.head);
@@ -320,9 +321,27 @@ static int share_value(kvspace *space, const struct node *node, struct tree_valu
         if (!cell_value_is_block(value->cell)) return 0;
         if (!arena_at(&space->arena, (uint32_t)value->cell.payload, sizeof(struct value_block))) return KVSPACE_EDAMAGED;
         if (block_ref(&space->arena, (uint32_t)value->cell.payload)) break;
+        if (!node_is_live(node)) { /* deleted meanwhile, and its value is going */
+            value->cell = (struct cell_value){0, 0};
+            return 0;
+        }
     }
     value->is_container = cell_is_container(space, value->cell);
     return 0;
+}
+
+static int copy_value(kvspace *space, uint32_t from_ref, uint32_t to_ref) {
+    struct node *from = node_at(&space->arena, from_ref), *to = node_at(&space->arena, to_ref);
+    struct tree_value value;
+    if (!from || !to) return KVSPACE_EDAMAGED;
+    int rc = share_value(space, from, &value);
+    if (rc || !cell_value_tag(value.cell)) return rc;
+    uint32_t block = cell_value_is_block(value.cell) ? (uint32_t)value.cell.payload : 0;
+    mem_lock(space, &to->lock);
+    if (node_is_live(to)) return tree_put(space, to_ref, &value);
+    mem_unlock(space, &to->lock);
+    if (block) block_unref(&space->arena, block);
+    return KVSPACE_EAGAIN;
 }
 
 /* The next entry below a level that is still to be copied: children first, then members. 0: none. */
@@ -364,7 +383,11 @@ int tree_copy(kvspace *space, uint32_t from, uint32_t to, bool members_only) {
     size_t depth = 0, capacity = 64;
     struct copy_level *levels = malloc(capacity * sizeof *levels);
     if (!levels) return KVSPACE_ENOMEM;
-    int rc = 0;
+    int rc = copy_value(space, from, to);
+    if (rc) {
+        free(levels);
+        return rc;
+    }
     levels[0] = (struct copy_level){.from = from, .to = to, .members_only = members_only};
     for (;;) {
         bool member;

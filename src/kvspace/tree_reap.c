@@ -178,7 +178,7 @@ int tree_delete(kvspace *space, uint32_t parent_ref, uint32_t ref, uint64_t *val
 static bool is_empty(const kvspace *space, const struct node *node) {
     struct cell_value cell;
     node_get(node, &cell);
-    return cell_value_tag(cell) == NODE_TAG_NONE && !table_live(space, atomic_load_explicit(&node->kids, memory_order_acquire)) &&
+    return cell_value_tag(cell) == NODE_TAG_NONE && !(cell.head & NODE_FLAG_OPAQUE) && !table_live(space, atomic_load_explicit(&node->kids, memory_order_acquire)) &&
            !table_live(space, atomic_load_explicit(&node->members, memory_order_acquire));
 }
 
