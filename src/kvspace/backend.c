@@ -158,7 +158,7 @@ static int compare_age(const void *left, const void *right) {
 
 static int visit_candidate(const char *directory, const struct candidate *candidate,
                            int (*visit)(void *, const struct kvspace_anonymous *), void *context) {
-    char dsn[272], path[BACKEND_PATH_MAX + 256];
+    char dsn[272], path[BACKEND_PATH_MAX + 272];
     struct kvspace_anonymous found = {.dsn = dsn, .name = candidate->name, .path = path, .changed_s = candidate->changed_s};
     snprintf(dsn, sizeof dsn, "anon:%s", candidate->name);
     snprintf(path, sizeof path, "%s/%s" ANONYMOUS_SUFFIX, directory, candidate->name);
