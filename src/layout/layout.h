@@ -3,13 +3,17 @@
  * the caller supplies. Promise: whatever bytes come in, every function ends, with a value or with diagnostics. */
 #ifndef LAYOUT_LAYOUT_H
 #define LAYOUT_LAYOUT_H
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <kvspace/kvspace.h>
 
 /* What the functions return; a value a sink returned other than 0 is passed on as it is (sinks return negative ones). */
 enum layout_rc {
     LAYOUT_OK = 0,
     LAYOUT_REJECTED = 1, /* the source has errors; the sink has them */
-    LAYOUT_NO_MEMORY = 2
+    LAYOUT_NO_MEMORY = 2,
+    LAYOUT_SPACE = 3 /* the tree could not be read or written: kvspace_message says why */
 };
 
 /* Receives rendered diagnostics in pieces; a negative return ends the call. */
@@ -28,5 +32,17 @@ int layout_format(const struct layout_source *source, char **out, size_t *out_le
 /* Checks a source as far as can be seen without a tree, errors and warnings to the sink.
  * LAYOUT_OK where there are no errors (there may be warnings). */
 int layout_check_source(const struct layout_source *source, layout_sink sink, void *context);
+
+/* What a source lays out: keys of its functions in its order, and of its libs' inits in the order in which they run. */
+struct layout_names {
+    char **functions, **inits;
+    uint32_t function_count, init_count;
+    bool has_init; /* the file has bare instructions of its own: /lib/init */
+};
+void layout_names_free(struct layout_names *names);
+
+/* Compiles a source against what the space has at /lib, and lays it out there if `write`: each function in one step, what has not
+ * changed is left alone. Where there are errors nothing is written. *names (may be NULL): filled on LAYOUT_OK, else empty. */
+int layout_into(kvspace *space, const struct layout_source *source, bool write, struct layout_names *names, layout_sink sink, void *context);
 
 #endif

@@ -5,6 +5,7 @@
 #include <kvlang/kvlang.h>
 
 #include "core/runtime.h"
+#include "layout/layout.h"
 
 struct ext_table;
 
@@ -18,9 +19,7 @@ struct kvlang {
     void (*failed)(void *context, kvlang *lang, uint64_t vid);
     void *failed_context;
     /* The text laid out last: its functions and the inits of its libs, as paths. */
-    char **functions, **inits;
-    uint32_t function_count, init_count;
-    bool has_init;
+    struct layout_names names;
     char *source_name, *source; /* the text itself, for the lines of diagnostics */
     size_t source_bytes;
     char *start_path;

@@ -8,21 +8,12 @@
 
 #include "layout/layout.h"
 
-static void names_free(char **names, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) free(names[i]);
-    free(names);
-}
-
 void unit_forget(kvlang *lang) {
-    names_free(lang->functions, lang->function_count);
-    names_free(lang->inits, lang->init_count);
+    layout_names_free(&lang->names);
     free(lang->source_name);
     free(lang->source);
-    lang->functions = lang->inits = NULL;
-    lang->function_count = lang->init_count = 0;
     lang->source = lang->source_name = NULL;
     lang->source_bytes = 0;
-    lang->has_init = false;
 }
 
 static char *copy_of(const char *text, size_t bytes) {
@@ -41,9 +32,13 @@ int kvlang_lay_out(kvlang *lang, const char *name, const char *text, size_t byte
     lang->source_bytes = bytes;
     if (!lang->source_name || !lang->source) return handle_fail(lang, KVLANG_ENOMEM, "no memory for a text of %zu bytes", bytes);
     struct layout_source source = {name, text, bytes};
-    int rc = layout_check_source(&source, sink, context);
+    struct layout_names names;
+    int rc = layout_into(lang->space, &source, true, &names, sink, context);
     if (rc == LAYOUT_REJECTED) return handle_fail(lang, KVLANG_ESOURCE, "%s has errors", name);
-    return rc ? handle_fail(lang, KVLANG_ENOMEM, "no memory to compile %s", name) : KVLANG_OK;
+    if (rc == LAYOUT_SPACE) return handle_fail(lang, KVLANG_ESPACE, "%s: %s", name, kvspace_message(lang->space));
+    if (rc) return handle_fail(lang, KVLANG_ENOMEM, "no memory to compile %s", name);
+    lang->names = names;
+    return KVLANG_OK;
 }
 
 /* ---- where it begins ---- */
@@ -58,18 +53,18 @@ static int path_of(kvlang *lang, const char *name) {
 }
 
 static bool has_function(const kvlang *lang, const char *path) {
-    for (uint32_t i = 0; i < lang->function_count; i++)
-        if (strcmp(lang->functions[i], path) == 0) return true;
+    for (uint32_t i = 0; i < lang->names.function_count; i++)
+        if (strcmp(lang->names.functions[i], path) == 0) return true;
     return false;
 }
 
 static int no_entry(kvlang *lang) {
     char list[700] = "";
     size_t used = 0;
-    for (uint32_t i = 0; i < lang->function_count && used < sizeof list - 64; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.200s", i ? ", " : "", lang->functions[i] + strlen("/lib/"));
+    for (uint32_t i = 0; i < lang->names.function_count && used < sizeof list - 64; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.200s", i ? ", " : "", lang->names.functions[i] + strlen("/lib/"));
     const char *file = lang->source_name ? lang->source_name : "the text";
-    if (!lang->function_count) return handle_fail(lang, KVLANG_ENAME, "%s has nothing to run: no instructions and no functions", file);
+    if (!lang->names.function_count) return handle_fail(lang, KVLANG_ENAME, "%s has nothing to run: no instructions and no functions", file);
     return handle_fail(lang, KVLANG_ENAME, "%s has no instructions outside of functions, no main and no test; it has %s (--entry NAME)", file, list);
 }
 
@@ -110,9 +105,9 @@ static int write_start(kvlang *lang, const char *start, const uint32_t entry_hea
     int rc = KVLANG_OK;
     unsigned row = 1;
     uint64_t version = 1;
-    for (uint32_t i = 0; i < lang->init_count && !rc; i++, row++) {
+    for (uint32_t i = 0; i < lang->names.init_count && !rc; i++, row++) {
         rc = write_slot(lang, start, row, 0, "opcode", "call", 4);
-        if (!rc) rc = write_slot(lang, start, row, -1, NULL, lang->inits[i], 0);
+        if (!rc) rc = write_slot(lang, start, row, -1, NULL, lang->names.inits[i], 0);
     }
     if (!rc) rc = write_entry_call(lang, start, row++, entry_head);
     if (!rc) rc = write_slot(lang, start, row, 0, "opcode", "return", 6);
@@ -127,13 +122,13 @@ static int write_start(kvlang *lang, const char *start, const uint32_t entry_hea
 
 /* A variadic entry cannot be called with what it collects, so its libs' inits run before it, each by itself. */
 static int run_inits(kvlang *lang) {
-    for (uint32_t i = 0; i < lang->init_count; i++) {
+    for (uint32_t i = 0; i < lang->names.init_count; i++) {
         enum kvlang_status status;
         uint64_t vid;
-        int rc = kvlang_start(lang, lang->inits[i], NULL, 0, &vid);
+        int rc = kvlang_start(lang, lang->names.inits[i], NULL, 0, &vid);
         if (!rc) rc = kvlang_run(lang, vid, 0, &status);
         if (rc) return rc;
-        if (status != KVLANG_DONE) return handle_fail(lang, KVLANG_EUSAGE, "%s is %s", lang->inits[i], kvlang_status_name(status));
+        if (status != KVLANG_DONE) return handle_fail(lang, KVLANG_EUSAGE, "%s is %s", lang->names.inits[i], kvlang_status_name(status));
     }
     return KVLANG_OK;
 }
@@ -156,7 +151,7 @@ static int start_with_inits(kvlang *lang) {
         if (rc) return handle_space_error(lang, rc);
         hash = text_hash_of(hash, param);
     }
-    for (uint32_t i = 0; i < lang->init_count; i++) hash = text_hash_of(hash, lang->inits[i]);
+    for (uint32_t i = 0; i < lang->names.init_count; i++) hash = text_hash_of(hash, lang->names.inits[i]);
     snprintf(start, sizeof start, "/lib/‥start/%016llx", (unsigned long long)hash);
     rc = write_start(lang, start, head);
     if (rc) return rc;
@@ -168,11 +163,11 @@ int kvlang_entry(kvlang *lang, const char *wanted, const char **path) {
     static const char *const usual[] = {"/lib/main", "/lib/test"};
     int rc;
     if (wanted) rc = path_of(lang, wanted);
-    else if (lang->has_init) rc = path_of(lang, "init");
+    else if (lang->names.has_init) rc = path_of(lang, "init");
     else if (has_function(lang, usual[0])) rc = path_of(lang, usual[0]);
     else if (has_function(lang, usual[1])) rc = path_of(lang, usual[1]);
     else return no_entry(lang);
-    if (!rc && lang->init_count) rc = start_with_inits(lang);
+    if (!rc && lang->names.init_count) rc = start_with_inits(lang);
     if (rc) return rc;
     *path = lang->start_path;
     return KVLANG_OK;
