@@ -34,9 +34,7 @@ static int extend(struct walk *walk, size_t at, const char *format, ...) {
 
 static int text_value(struct walk *walk, unsigned kind, struct ast_text text, struct kvspace_value *out) {
     if (kind != KIND_CHAR_UTF32) {
-        uint64_t units = text.length;
-        *out = kvspace_value_array((enum kvspace_kind)kind, 1, NULL, text.at);
-        out->body_bytes = units;
+        *out = (struct kvspace_value){.kind = (uint8_t)kind, .ndim = 1, .body = text.at, .body_bytes = text.length};
         return 0;
     }
     if (walk->point_room < (size_t)text.length + 1) {
@@ -47,8 +45,7 @@ static int text_value(struct walk *walk, unsigned kind, struct ast_text text, st
     }
     size_t count = 0;
     (void)utf8_to_utf32(text.at, text.length, walk->points, walk->point_room, &count); /* sources are valid UTF-8 */
-    *out = kvspace_value_array(KVSPACE_CHAR_UTF32, 1, NULL, walk->points);
-    out->body_bytes = count * sizeof *walk->points;
+    *out = (struct kvspace_value){.kind = KVSPACE_CHAR_UTF32, .ndim = 1, .body = walk->points, .body_bytes = count * sizeof *walk->points};
     return 0;
 }
 
