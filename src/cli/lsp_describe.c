@@ -101,9 +101,9 @@ struct symbol *lsp_symbol_of(struct lsp_index *index, const struct lsp_mark *mar
     if (mark->kind == LSP_MARK_CALL) symbol = scope_callee(&index->scope, mark->package, mark->name, mark->member_at);
     else if (mark->kind == LSP_MARK_STRUCT) symbol = lsp_index_struct(index, mark->package, mark->name);
     else if (mark->kind == LSP_MARK_HEAD && mark->node->kind != AST_LIB) {
-        bool structure = mark->node->kind == AST_STRUCT, qualified = memchr(mark->name.at, '\xc2', mark->name.length) != NULL;
+        bool structure = mark->node->kind == AST_STRUCT, qualified = false;
+        for (uint32_t i = 0; i + 1 < mark->name.length; i++) qualified |= memcmp(mark->name.at + i, "\xc2\xb7", 2) == 0;
         symbol = scope_find(&index->scope, scope_path(&index->scope, qualified && !structure ? NO_TEXT : mark->package, mark->name));
-        if (!symbol && !structure) symbol = scope_find(&index->scope, scope_path(&index->scope, mark->package, mark->name));
     }
     if (symbol) scope_type_params(&index->scope, symbol);
     return symbol;

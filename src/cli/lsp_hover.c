@@ -75,7 +75,7 @@ enum lsp_error lsp_hover(struct lsp_server *server, struct lsp_value params, str
     struct text_buffer text = {0};
     struct text_out out = text_buffer_out(&text);
     if (mark) hover_mark(server, &document->index, mark, &out);
-    if (!text.length) json_put_null(json);
+    if (!mark || !text.length) json_put_null(json);
     else {
         json_object_begin(json);
         json_key_text(json, "contents");
