@@ -18,7 +18,9 @@ struct kvspace_cursor {
     uint32_t table;     /* that `position` is in */
     uint32_t rebuilt;
     uint32_t position;
-    uint32_t last_node, last_order; /* what was shown last in this table; 0: nothing yet */
+    uint32_t beside;     /* node of the entry before `position`, live or not; 0: none */
+    uint32_t last_order; /* of the last live one, with `any_seen` */
+    bool any_seen;       /* in this table */
     struct kvspace_provider_listing collected;
     size_t collected_at;
     char text[KVSPACE_STEP_MAX + 8];
@@ -55,11 +57,11 @@ static void settle_in(struct kvspace_cursor *cursor, uint32_t table) {
     struct table *at = table ? table_at(&space->arena, table) : NULL;
     uint32_t rebuilt = at ? at->rebuilt : 0;
     bool same = table == cursor->table && rebuilt == cursor->rebuilt;
-    if (same && cursor->last_node && cursor->position) {
+    if (same && cursor->beside && cursor->position) {
         uint32_t before = cursor->position - 1, node = table_next(space, table, &before);
-        same = before != cursor->position - 1 || node == cursor->last_node; /* deleted in place, or still there */
+        same = before != cursor->position - 1 || node == cursor->beside; /* deleted in place, or still there */
     }
-    if (!same) cursor->position = cursor->last_node ? table_seek(space, table, cursor->last_order) : 0;
+    if (!same) cursor->position = cursor->any_seen ? table_seek(space, table, cursor->last_order) : 0;
     cursor->table = table;
     cursor->rebuilt = rebuilt;
 }
@@ -93,15 +95,17 @@ static int next_live(struct kvspace_cursor *cursor, struct kvspace_entry *entry)
         if (!ref) {
             if (cursor->members || !wanted(cursor->what, KVSPACE_STEP_MEMBER)) return KVSPACE_EEND;
             cursor->members = true;
-            cursor->table = cursor->position = cursor->last_node = 0;
+            cursor->table = cursor->position = cursor->beside = 0;
+            cursor->any_seen = false;
             continue;
         }
         cursor->position++;
         struct node *node = node_at(&space->arena, ref);
         if (!node) return KVSPACE_EDAMAGED;
+        cursor->beside = ref; /* also one that is not live: somebody may be at work on it for long, or have died */
         uint32_t order = atomic_load_explicit(&node->order, memory_order_acquire);
         if (!node_is_live(node)) continue;
-        cursor->last_node = ref;
+        cursor->any_seen = true;
         cursor->last_order = order;
         if (show_node(cursor, node, entry)) return 0;
     }

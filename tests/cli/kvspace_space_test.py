@@ -68,7 +68,7 @@ class Facts(kvspace_tool.ToolTest):
         statuses = set()
         original = str(self.folder / "original")
         os.rename(self.space, original)
-        for at in sorted(chance.sample(places, min(len(places), 60))):
+        for at in [places[0], *chance.sample(places, min(len(places), 60))]: # the first is the header, which is refused
             subprocess.run(["cp", "--sparse=always", original, self.space], check=True)
             with open(self.space, "r+b") as file:
                 file.seek(at)
