@@ -3,7 +3,7 @@
  * help, dispatch and checks come from there. Promises: exit statuses as in enum tool_status. */
 #include "cli/kvspace_tool.h"
 #include "cli/table.h"
-#include "core/runtime.h"
+#include "core/observe.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -115,15 +115,10 @@ static enum tool_status pick_space(struct tool *tool, enum tool_open open, struc
 }
 
 static void close_space(struct tool *tool) {
-    core_close(tool->core);
+    core_unobserve(tool->core);
     kvspace_close(tool->space);
     tool->core = NULL;
     tool->space = NULL;
-}
-
-/* A core that runs nothing presents /vthread; without one these keys are bytes that only runtimes know. */
-static void present_vthreads(struct tool *tool) {
-    if (core_open(tool->space, &tool->core)) tool->core = NULL;
 }
 
 static enum tool_status open_space(struct tool *tool, enum tool_open open) {
@@ -147,7 +142,7 @@ static enum tool_status open_space(struct tool *tool, enum tool_open open) {
         rc = kvspace_open_with(dsn, &options, &tool->space);
     }
     if (!rc) {
-        present_vthreads(tool);
+        tool->core = core_observe(tool->space);
         return TOOL_OK;
     }
     enum tool_status status = rc == KVSPACE_EDSN || rc == KVSPACE_EDAMAGED ? tool_status_of(rc) : TOOL_SPACE;

@@ -11,6 +11,7 @@
 #include "core/exec.h"
 #include "core/map.h"
 #include "core/memory.h"
+#include "core/observe.h"
 #include "core/present.h"
 #include "core/text.h"
 #include "core/tree_value.h"
@@ -37,6 +38,11 @@ int core_open(kvspace *space, struct core **out) {
     }
     *out = core;
     return 0;
+}
+
+struct core *core_observe(kvspace *space) {
+    struct core *core;
+    return core_open(space, &core) ? NULL : core;
 }
 
 static void structs_close(struct core *core) {
@@ -69,6 +75,8 @@ void core_close(struct core *core) {
     free(core->ready);
     free(core);
 }
+
+void core_unobserve(struct core *core) { core_close(core); }
 
 int core_add_caps(struct core *core, const struct native_row *rows, uint32_t count, void *host) {
     struct core_caps *caps = calloc(1, sizeof *caps);
