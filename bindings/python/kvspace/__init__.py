@@ -12,8 +12,10 @@ See docs/python.md. Errors are kvspace.Error, one class a code: kvspace.ENOENT i
 from . import _errors
 from ._errors import Error
 from ._library import lib as _lib
-from ._space import Anonymous, Entry, Slot, Space, Stat, Watcher, open, remove, spaces, type_matches  # pylint: disable=redefined-builtin
+from ._opening import Anonymous, open, remove, spaces, type_matches  # pylint: disable=redefined-builtin
+from ._space import Entry, Slot, Space, Stat
 from ._values import Duration, External, Pointer, Scalar, Struct, Time, Word
+from ._watching import Watcher
 
 __version__ = _lib.kvspace_version_text().decode()
 format_version = _lib.kvspace_format_version()

@@ -158,7 +158,7 @@ def _scalar(value):
 
 
 def _array(value, lend):
-    """An ndarray: a read-only view that keeps `lend` alive, or a copy where that is None."""
+    """An ndarray: a read-only view that keeps what `lend` gives alive, or a copy where there is no `lend`."""
     shape = tuple(value.dims[axis] for axis in range(value.ndim))
     if numpy is None:
         raise BY_NAME["EUNSUPPORTED"]("arrays need NumPy")
@@ -168,10 +168,8 @@ def _array(value, lend):
     raw = (ctypes.c_uint8 * value.body_bytes).from_address(value.body)
     if lend is None:
         return numpy.frombuffer(raw, dtype).reshape(shape).copy()
-    raw.lend = lend  # the array's base keeps it, so the memory outlives the array
-    view = numpy.frombuffer(raw, dtype).reshape(shape)
-    view.flags.writeable = False
-    return view
+    raw.loan = lend()  # the array's base keeps it, so the memory outlives the array
+    return numpy.frombuffer(memoryview(raw).toreadonly(), dtype).reshape(shape)
 
 
 def decode(value, lend=None):
@@ -225,7 +223,7 @@ class Encoded:
         return self
 
     def type(self, text):
-        room = ctypes.create_string_buffer(text.encode())
+        room = ctypes.create_string_buffer(utf8(text))
         self.keep.append(room)
         self.value.type = ctypes.addressof(room)
         self.value.type_bytes = len(room.value)
@@ -272,10 +270,18 @@ def array_kind(dtype):
     return name
 
 
-def dtype_of(kind):
-    if kind not in NUMBER:
-        raise BY_NAME["ETYPE"](f"{kind!r} is no kind")
-    return numpy.dtype(_DTYPE[NUMBER[kind]])
+def kind_and_dtype(kind):
+    """The kind and the NumPy type of a kind's name, or of anything that NumPy takes for a type."""
+    if numpy is None:
+        raise BY_NAME["EUNSUPPORTED"]("arrays need NumPy")
+    if isinstance(kind, str) and kind in NUMBER:
+        return kind, numpy.dtype(_DTYPE[NUMBER[kind]])
+    try:
+        dtype = numpy.dtype(kind)
+    except TypeError as problem:
+        raise BY_NAME["ETYPE"](f"{kind!r} is no kind and no NumPy type") from problem
+    name = array_kind(dtype)
+    return name, numpy.dtype(_DTYPE[NUMBER[name]])
 
 
 def _encode_array(array):
@@ -290,8 +296,27 @@ def _encode_array(array):
     return made
 
 
+def utf8(text):
+    """The bytes of a text; kvspace.EVALUE for lone surrogates, which no text of the tree has."""
+    return _encoded(text, "utf-8")
+
+
+def _encoded(text, encoding):
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError as problem:
+        raise BY_NAME["EVALUE"](f"not Unicode text: {problem}") from problem
+
+
+def int64(number):
+    """An integer for an int64 argument of the library, which would be cut short without a word."""
+    if not -(1 << 63) <= number < 1 << 63:
+        raise BY_NAME["EVALUE"](f"{number} does not fit int64")
+    return number
+
+
 def _text(text):
-    data = text.encode("utf-32-le", "strict")
+    data = _encoded(text, "utf-32-le")
     return Encoded(kind=NUMBER["char/utf32"], store=NDARRAY).body(data).shape([len(text)])
 
 
@@ -310,7 +335,7 @@ def encode(thing):
     if isinstance(thing, float):
         return scalar("float64", thing)
     if isinstance(thing, (Pointer, External)):
-        made = Encoded(ref=POINTER if isinstance(thing, Pointer) else EXTERNAL).body(str(thing).encode())
+        made = Encoded(ref=POINTER if isinstance(thing, Pointer) else EXTERNAL).body(utf8(str(thing)))
         return made.type(thing.type) if thing.type else made
     if isinstance(thing, str):
         return _text(thing)
