@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "kvspace/space.h"
 #include "kvspace/utf8.h"
 
@@ -294,6 +295,41 @@ static int write_stage(kvspace *space, const char *stage, const struct layout_it
     return rc;
 }
 
+/* ---- what else stands below the key of an item: the functions of a lib of that name, libs in it ---- */
+
+static bool is_foreign(const struct kvspace_entry *entry) {
+    return entry->step == KVSPACE_STEP_MEMBER || (entry->step == KVSPACE_STEP_CHILD && entry->name[0] != '[');
+}
+
+/* Each foreign entry of `from` to the same place below `to`; with `to` NULL they are deleted. */
+static int move_foreign(kvspace *space, const char *from, const char *to) {
+    struct kvspace_list_options options = {.what = KVSPACE_LIST_ALL};
+    char source[KVSPACE_KEY_MAX + 1], target[KVSPACE_KEY_MAX + 1];
+    struct kvspace_entry entry;
+    kvspace_cursor *cursor;
+    int rc = kvspace_list_open(space, from, &options, &cursor);
+    if (rc) return rc == KVSPACE_ENOENT ? 0 : rc;
+    while ((rc = kvspace_list_next(cursor, &entry)) == 0) {
+        if (!is_foreign(&entry)) continue;
+        if (snprintf(source, sizeof source, "%s%s", from, entry.text) >= (int)sizeof source) rc = KVSPACE_EKEY;
+        if (!rc && to && snprintf(target, sizeof target, "%s%s", to, entry.text) >= (int)sizeof target) rc = KVSPACE_EKEY;
+        if (!rc) rc = to ? kvspace_cp_tree(space, source, target) : kvspace_del_tree(space, source, NULL);
+        if (rc && rc != KVSPACE_ENOENT) break; /* what went in the meantime is gone */
+    }
+    kvspace_list_close(cursor);
+    return rc == KVSPACE_EEND ? 0 : rc;
+}
+
+static int stamp_old(kvspace *space, const char *old) {
+    char key[KVSPACE_KEY_MAX + 1];
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t nanoseconds = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    struct kvspace_value value = kvspace_value_scalar(KVSPACE_TIME, &nanoseconds);
+    if (snprintf(key, sizeof key, "%s/‥replaced", old) >= (int)sizeof key) return KVSPACE_EKEY;
+    return kvspace_set(space, key, &value);
+}
+
 static int replace_item(kvspace *space, const struct layout_item *item, struct ast_text file) {
     char key[KVSPACE_KEY_MAX + 1], stage[64], old[KVSPACE_KEY_MAX + 1];
     uint64_t version;
@@ -306,7 +342,11 @@ static int replace_item(kvspace *space, const struct layout_item *item, struct a
     int bytes = snprintf(old, sizeof old, "/lib/‥old/%s@%llu", key + strlen("/lib/"), (unsigned long long)version);
     if (bytes < 0 || (size_t)bytes >= sizeof old) return KVSPACE_EKEY;
     rc = write_stage(space, stage, item, file, version + 1);
-    return rc ? rc : kvspace_replace(space, stage, key, version ? old : NULL);
+    if (!rc) rc = move_foreign(space, key, stage);
+    if (!rc) rc = kvspace_replace(space, stage, key, version ? old : NULL);
+    if (rc || !version) return rc;
+    rc = move_foreign(space, old, NULL);
+    return rc ? rc : stamp_old(space, old);
 }
 
 static int write_inits(kvspace *space, const struct layout_unit *unit) {

@@ -314,6 +314,14 @@ static void must_be_bool(struct lower *lower, const struct ast_node *node, const
         lower_error(lower, node->at, DIAG_TYPE, "%s must be a bool, not %.*s", what, (int)value->type->text.length, value->type->text.at);
 }
 
+/* Whether what comes out is a bool, whatever goes in. */
+static bool gives_bool(const struct ast_node *node) {
+    if (node->kind == AST_PREFIX) return node->as.prefix.op == AST_PREFIX_NOT;
+    if (node->kind != AST_CHAIN) return node->kind == AST_BOOL;
+    enum ast_op last = (enum ast_op)node->as.chain.ops[node->as.chain.count - 2];
+    return compares(last) || ast_op_row(last)->level <= 20;
+}
+
 /* `a && b` as a value: the result lies in one place that every operand is written to in turn. */
 static struct value short_circuit(struct lower *lower, const struct ast_node *node, const struct layout_slot *into) {
     bool is_and = node->as.chain.ops[0] == AST_OP_AND;
@@ -326,17 +334,17 @@ static struct value short_circuit(struct lower *lower, const struct ast_node *no
     uint32_t end = lower_label(lower);
     for (uint32_t i = 0; i < count; i++) {
         const struct ast_node *operand = node->as.chain.operands[i];
-        struct value value = lower_expression(lower, operand, NULL, i + 1 < count ? &place.slot : NULL);
+        struct value value = lower_expression(lower, operand, NULL, i + 1 < count || gives_bool(operand) ? &place.slot : NULL);
         must_be_bool(lower, operand, &value, "an operand of `&&` and `||`");
         if (i + 1 < count) {
             uint32_t next = lower_label(lower);
             lower->at = operand->at;
             lower_branch(lower, (struct value){.slot = place.slot}, is_and ? next : end, is_and ? end : next);
             lower_place(lower, next);
-        } else if (value.type && value.type->scalar == KIND_BOOL) {
+        } else if (value.type && value.type->scalar == KIND_BOOL && !gives_bool(operand)) {
             struct value moved = lower_moved(lower, value, &place.slot);
             (void)moved;
-        } else { /* not known to be a bool: `and x, x` checks it */
+        } else if (!gives_bool(operand)) { /* not known to be a bool: `and x, x` checks it */
             struct value copy = value;
             copy.temp = 0;
             uint32_t mark = lower->stack_count;
