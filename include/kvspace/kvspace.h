@@ -124,7 +124,8 @@ struct kvspace_anonymous {
     int64_t changed_s; /* seconds since 1970 */
 };
 
-/* Calls `visit` for each anonymous space of this user, newest last. Its strings are borrowed for the call.
+/* Calls `visit` for each anonymous space of this user, newest last; one that was given up and is still there is removed instead. Its
+ * strings are borrowed for the call.
  * ESTOPPED: `visit` gave something else than 0. EIO: the directory cannot be read. None is no error. */
 KVSPACE_API int kvspace_anonymous_list(int (*visit)(void *context, const struct kvspace_anonymous *found), void *context);
 

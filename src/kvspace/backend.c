@@ -95,26 +95,52 @@ static bool somebody_has_it(int fd, const struct space_header *header) {
     return platform_lock_held(fd, FORMAT_LOCK_OPEN);
 }
 
-/* Looks into a file without joining it. KVSPACE_EFOREIGN: no space. */
-static int look_into(const char *path, enum kvspace_anonymous_state *state, uint64_t *bytes) {
+struct glance {
+    enum kvspace_anonymous_state state;
+    uint64_t bytes;
+    bool is_over; /* who made it has ended well */
+};
+
+/* Looks into an open file without joining the space. KVSPACE_EFOREIGN: it is none. */
+static int look_at(int fd, struct glance *out) {
     struct platform_file facts;
     void *mapped;
+    if (platform_file_facts(fd, &facts) || !facts.regular || facts.bytes < FORMAT_HEADER_BYTES ||
+        platform_map(fd, FORMAT_HEADER_BYTES, &mapped))
+        return KVSPACE_EFOREIGN;
+    const struct space_header *header = mapped;
+    int rc = header->magic == FORMAT_MAGIC ? 0 : KVSPACE_EFOREIGN;
+    if (!rc) {
+        uint32_t end = atomic_load_explicit(&header->tree_words[ANONYMOUS_END_WORD], memory_order_acquire);
+        out->state = somebody_has_it(fd, header)  ? KVSPACE_ANONYMOUS_LIVE
+                     : end == ANONYMOUS_END_NONE ? KVSPACE_ANONYMOUS_CRASHED
+                                                 : KVSPACE_ANONYMOUS_KEPT;
+        out->bytes = facts.blocks_bytes;
+        out->is_over = end == ANONYMOUS_END_OVER;
+    }
+    platform_unmap(mapped, FORMAT_HEADER_BYTES);
+    return rc;
+}
+
+static int look_into(const char *path, struct glance *out) {
     int fd;
     if (platform_file_open(path, PLATFORM_OPEN_EXISTING, &fd)) return KVSPACE_EIO;
-    int rc = KVSPACE_EFOREIGN;
-    if (!platform_file_facts(fd, &facts) && facts.regular && facts.bytes >= FORMAT_HEADER_BYTES &&
-        !platform_map(fd, FORMAT_HEADER_BYTES, &mapped)) {
-        const struct space_header *header = mapped;
-        if (header->magic == FORMAT_MAGIC) {
-            bool ended = atomic_load_explicit(&header->tree_words[ANONYMOUS_END_WORD], memory_order_relaxed) != ANONYMOUS_END_NONE;
-            *state = somebody_has_it(fd, header) ? KVSPACE_ANONYMOUS_LIVE : ended ? KVSPACE_ANONYMOUS_KEPT : KVSPACE_ANONYMOUS_CRASHED;
-            *bytes = facts.blocks_bytes;
-            rc = 0;
-        }
-        platform_unmap(mapped, FORMAT_HEADER_BYTES);
-    }
+    int rc = look_at(fd, out);
     platform_file_close(fd);
     return rc;
+}
+
+/* Removes a space that is over and that its last user could not remove: it was killed, or ended with handles open. Under the
+ * lock that openers take, so that nobody joins a file that is about to go. */
+static void sweep(const char *path) {
+    struct glance now;
+    int fd;
+    if (platform_file_open(path, PLATFORM_OPEN_EXISTING, &fd)) return;
+    if (!platform_lock_try(fd, FORMAT_LOCK_OPEN)) {
+        if (!look_at(fd, &now) && now.is_over && now.state == KVSPACE_ANONYMOUS_KEPT) platform_file_unlink(path);
+        platform_lock_drop(fd, FORMAT_LOCK_OPEN);
+    }
+    platform_file_close(fd);
 }
 
 /* A file of the directory that may be a space. */
@@ -159,10 +185,17 @@ static int compare_age(const void *left, const void *right) {
 static int visit_candidate(const char *directory, const struct candidate *candidate,
                            int (*visit)(void *, const struct kvspace_anonymous *), void *context) {
     char dsn[272], path[BACKEND_PATH_MAX + 272];
+    struct glance now;
     struct kvspace_anonymous found = {.dsn = dsn, .name = candidate->name, .path = path, .changed_s = candidate->changed_s};
     snprintf(dsn, sizeof dsn, "anon:%s", candidate->name);
     snprintf(path, sizeof path, "%s/%s" ANONYMOUS_SUFFIX, directory, candidate->name);
-    if (look_into(path, &found.state, &found.file_bytes)) return 0; /* gone, or no space */
+    if (look_into(path, &now)) return 0; /* gone, or no space */
+    if (now.is_over && now.state == KVSPACE_ANONYMOUS_KEPT) {
+        sweep(path);
+        return 0;
+    }
+    found.state = now.state;
+    found.file_bytes = now.bytes;
     return visit(context, &found) ? KVSPACE_ESTOPPED : 0;
 }
 
@@ -183,16 +216,15 @@ int kvspace_anonymous_list(int (*visit)(void *context, const struct kvspace_anon
 
 int kvspace_remove(const char *dsn) {
     struct backend_target target;
-    enum kvspace_anonymous_state state;
-    uint64_t bytes;
+    struct glance now;
     if (!dsn || !*dsn) return KVSPACE_EDSN;
     int rc = backend_resolve(dsn, &target, NULL);
     if (rc) return rc;
     if (access(target.path, F_OK)) return KVSPACE_ENOENT;
-    rc = look_into(target.path, &state, &bytes);
+    rc = look_into(target.path, &now);
     if (rc == KVSPACE_EIO) return KVSPACE_EPERM;
     if (rc) return rc;
-    if (state == KVSPACE_ANONYMOUS_LIVE) return KVSPACE_EBUSY;
+    if (now.state == KVSPACE_ANONYMOUS_LIVE) return KVSPACE_EBUSY;
     switch (platform_file_unlink(target.path)) {
     case PLATFORM_OK: return 0;
     case PLATFORM_NO_ENTRY: return KVSPACE_ENOENT;

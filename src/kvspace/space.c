@@ -158,7 +158,7 @@ static int found(struct arena *arena, void *context) {
 /* The message of a failed open names the space: by itself, or in front. */
 static void tell_problem(const struct kvspace_open_options *options, const char *name, int code, const char *text) {
     if (!options->problem) return;
-    if (!*text) text = kvspace_strerror(code);
+    if (!*text) text = code == KVSPACE_ENOENT ? "there is no such space" : code == KVSPACE_EEXIST ? "is there already" : kvspace_strerror(code);
     bool named = strstr(text, name) != NULL;
     options->problem->position = 0;
     snprintf(options->problem->message, sizeof options->problem->message, "%.100s%s%s", named ? "" : name, named ? "" : ": ", text);

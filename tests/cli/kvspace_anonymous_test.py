@@ -17,7 +17,7 @@ space = kvspace.open()
 space["/x"] = 5
 for line in sys.stdin:
     exec(line)
-    print(space.dsn if space._open else "closed", flush=True)
+    print("closed" if space.closed else space.dsn, flush=True)
 """
 
 

@@ -16,6 +16,12 @@ os.environ["KVSPACE_LIBRARY"] = str(LIBRARY)
 
 import kvspace  # noqa: E402  pylint: disable=wrong-import-position
 
+try:
+    import numpy
+except ImportError:
+    numpy = None
+needs_numpy = unittest.skipIf(numpy is None, "NumPy is not installed")
+
 
 class SpaceCase(unittest.TestCase):
     def setUp(self):

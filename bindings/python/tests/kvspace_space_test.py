@@ -1,15 +1,16 @@
 """A space from Python: mapping manners, listing, watching between threads and processes, slots, errors, export, life cycle."""
+import asyncio
 import gc
 import os
 import pathlib
+import pickle
 import select
 import subprocess
 import sys
 import threading
 import time
 
-import numpy
-from kvspace_case import HERE, SpaceCase, kvspace, main
+from kvspace_case import HERE, SpaceCase, kvspace, main, needs_numpy, numpy
 
 
 class Mapping(SpaceCase):
@@ -67,6 +68,7 @@ class Mapping(SpaceCase):
         with self.assertRaises(TypeError):
             self.space.incr("/s")
 
+    @needs_numpy
     def test_text(self):
         self.space["/m"] = {"a": "x", "b": [1, 2]}
         self.assertEqual(self.space.text("/m", "json").replace(" ", ""), '{"a":"x","b":[1,2]}')
@@ -105,6 +107,7 @@ class Errors(SpaceCase):
             with self.assertRaises(kvspace.EUSAGE):
                 call()
 
+    @needs_numpy
     def test_foreign_and_full(self):
         path = self.folder / "diary"
         path.write_text("dear diary " * 1000)
@@ -174,6 +177,61 @@ class Watching(SpaceCase):
                 self.assertEqual(watcher.take(), number)
             self.assertEqual(select.select([watcher], [], [], 0.05)[0], [])
 
+    def test_close_ends_a_wait(self):
+        raised = []
+
+        def wait():
+            try:
+                self.space.watch("/x", 20)
+            except kvspace.Error as problem:
+                raised.append(problem.name)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        time.sleep(0.1)
+        self.space.close()
+        thread.join(timeout=10)
+        self.assertEqual(raised, ["EUSAGE"])
+
+    def test_many_threads_wait_and_leave_nothing(self):
+        before = self.space.stats()["participants"]
+        for _ in range(3):
+            threads = [threading.Thread(target=self.space.wait_until, args=("/go", True, 20)) for _ in range(20)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.1)
+            self.space["/x"] = 1  # the space's own handle is free meanwhile
+            self.space["/go"] = True
+            for thread in threads:
+                thread.join(timeout=20)
+            del self.space["/go"]
+        self.assertLess(self.space.stats()["participants"], before + 12)
+
+    def test_iterating_over_a_watcher(self):
+        self.space["/x"] = 0
+        with self.space.watcher("/x") as watcher:
+            values = iter(watcher)
+            for number in (1, 2):
+                threading.Timer(0.05, self.space.set, ("/x", number)).start()
+                self.assertEqual(next(values), number)
+        for call in (watcher.take, watcher.fileno, lambda: next(watcher)):
+            with self.assertRaises(kvspace.EUSAGE):
+                call()
+        watcher.close()
+
+    def test_an_event_loop(self):
+        async def main_program():
+            loop, seen = asyncio.get_running_loop(), asyncio.Queue()
+            with self.space.watcher("/x") as watcher:
+                loop.add_reader(watcher, lambda: seen.put_nowait(watcher.take()))
+                self.space["/x"] = 1
+                self.assertEqual(await asyncio.wait_for(seen.get(), 20), 1)
+                del self.space["/x"]
+                self.assertIsNone(await asyncio.wait_for(seen.get(), 20))
+                loop.remove_reader(watcher)
+
+        asyncio.run(main_program())
+
     def test_another_process(self):
         program = f"import sys; sys.path.insert(0, {str(HERE.parent)!r})\nimport kvspace\n" \
                   f"s = kvspace.open({self.path!r})\ns['/ping'] = 1\ns.wait_until('/pong', 2, timeout=20)\ns['/ping'] = 3\ns.close()\n"
@@ -185,6 +243,7 @@ class Watching(SpaceCase):
 
 
 class Slots(SpaceCase):
+    @needs_numpy
     def test_slot(self):
         with self.assertRaises(KeyError):
             self.space.slot("/x")
@@ -223,6 +282,55 @@ class Life(SpaceCase):
         kvspace.remove(dsn)
         self.assertNotIn(dsn, [found.dsn for found in kvspace.spaces()])
 
+    def python(self, *lines):
+        """Runs a program with the module in a process of its own; gives its output."""
+        head = ["import os, sys, signal, time", f"sys.path.insert(0, {str(HERE.parent)!r})", "import kvspace", f"path = {self.path!r}"]
+        done = subprocess.run([sys.executable, "-W", "error", "-c", "\n".join([*head, *lines])], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_the_end_of_a_program_closes_its_spaces(self):
+        for line in ("", "view = None", "watcher = space.watcher('/x')", "listing = space.list('/')", "slot = space.slot('/x')"):
+            with self.subTest(line):
+                self.python("space = kvspace.open()", "space['/x'] = 1", line)
+                self.assertEqual(kvspace.spaces(), [])
+
+    @needs_numpy
+    def test_a_view_that_lives_to_the_end_of_a_program_leaves_no_space(self):
+        out = self.python("import numpy", "space = kvspace.open()", "space['/a'] = numpy.arange(1000)", "with space.reading(): view = space['/a']",
+                          "import atexit; atexit.register(lambda: print(view.sum()))")
+        self.assertEqual(out, "499500\n")
+        self.assertEqual(kvspace.spaces(), [])
+        self.assertEqual(list((self.folder / "run").rglob("*.kvspace")), [])
+
+    def test_after_fork_the_child_opens_anew(self):
+        out = self.python("space = kvspace.open(path)", "space['/x'] = 1", "watcher, listing = space.watcher('/x'), space.list('/')", "if not os.fork():",
+                          "    calls = [lambda: space['/x'], watcher.take, lambda: next(listing), lambda: space.watch('/x', 0), lambda: space.reading().__enter__()]",
+                          "    for call in calls:", "        try: call(); print('no error')", "        except kvspace.EUSAGE: pass",
+                          "    watcher.close(); space.close()", "    with kvspace.open(path) as own: own['/child'] = own['/x'] + 1", "    sys.exit()",
+                          "os.wait()", "print(space['/x'], space['/child'], space.check(), next(listing).key in ('/x', '/sys'))")
+        self.assertEqual(out, "1 2 [] True\n")
+
+    def test_a_fork_does_not_hide_the_death_of_the_parent(self):
+        program = ["space = kvspace.open()", "if not os.fork(): os.close(1); time.sleep(20); sys.exit()", "print(space.dsn, flush=True)", "time.sleep(20)"]
+        head = f"import os, sys, time\nsys.path.insert(0, {str(HERE.parent)!r})\nimport kvspace\n"
+        with subprocess.Popen([sys.executable, "-c", head + "\n".join(program)], stdout=subprocess.PIPE, text=True, start_new_session=True) as parent:
+            dsn = parent.stdout.readline().strip()
+            self.assertEqual([(found.dsn, found.state) for found in kvspace.spaces()], [(dsn, "live")])
+            parent.kill()
+            parent.wait(timeout=20)
+            self.assertEqual([(found.dsn, found.state) for found in kvspace.spaces()], [(dsn, "crashed")])
+            os.killpg(parent.pid, 9)  # its child, alone in the group that is our own making
+
+    def test_pickling_opens_it_anew(self):
+        self.space["/x"] = 5
+        with pickle.loads(pickle.dumps(self.space)) as again:
+            self.assertEqual(again["/x"], 5)
+            again["/x"] = 6
+        self.assertEqual(self.space["/x"], 6)
+
+    @needs_numpy
     def test_export_import(self):
         self.space["/a"] = {"x": numpy.arange(3)}
         self.space["/b"] = "text"
@@ -233,6 +341,7 @@ class Life(SpaceCase):
         with self.assertRaises(kvspace.Error):
             self.space.import_(b"nonsense")
 
+    @needs_numpy
     def test_stats_and_check(self):
         stats = self.space.stats()
         self.space["/x"] = numpy.zeros(100000)
@@ -241,6 +350,7 @@ class Life(SpaceCase):
         self.space.sync()
         self.assertEqual(self.space.repair(), ([], True))
 
+    @needs_numpy
     def test_memory_of_views_comes_back(self):
         self.space["/a"] = numpy.zeros(1 << 17)
         for _ in range(5):

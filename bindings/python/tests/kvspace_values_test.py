@@ -1,10 +1,11 @@
 """Values between Python and the tree: every kind there and back with its exact type, containers, bad things refused."""
 import datetime
 import math
+import subprocess
+import sys
 import threading
 
-import numpy
-from kvspace_case import SpaceCase, kvspace, main
+from kvspace_case import HERE, SpaceCase, kvspace, main, needs_numpy, numpy
 
 UTC = datetime.timezone.utc
 
@@ -23,6 +24,7 @@ class Scalars(SpaceCase):
         self.space["/x"] = float("nan")
         self.assertTrue(math.isnan(self.space["/x"]))
 
+    @needs_numpy
     def test_numpy_scalars_keep_their_kind(self):
         for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split():
             thing = numpy.dtype(name).type(1)
@@ -40,6 +42,7 @@ class Scalars(SpaceCase):
         with self.assertRaises(kvspace.ETYPE):
             kvspace.Scalar("int9", 1)
 
+    @needs_numpy
     def test_times(self):
         moment = datetime.datetime(2026, 12, 1, 5, 38, 4, 123456, tzinfo=UTC)
         self.space["/t"] = moment
@@ -70,6 +73,7 @@ class Scalars(SpaceCase):
                 self.space["/x"] = number
         self.assertNotIn("/x", self.space)
 
+    @needs_numpy
     def test_things_without_a_place(self):
         for thing in (object(), {1, 2}, 1j, [], [1, "a"], [[1], [1, 2]], numpy.array(["a"]), numpy.zeros((1,) * 9)):
             with self.subTest(repr(thing)), self.assertRaises(kvspace.Error):
@@ -77,6 +81,7 @@ class Scalars(SpaceCase):
         self.assertNotIn("/x", self.space)
 
 
+@needs_numpy
 class Arrays(SpaceCase):
     def test_shapes_and_types(self):
         for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split():
@@ -260,6 +265,7 @@ class Arrays(SpaceCase):
 
 
 class Containers(SpaceCase):
+    @needs_numpy
     def test_dicts(self):
         thing = {"a": 1, "b": {"deep": [1.5, 2.5]}, "text": 'with "quotes" \\ and\nlines', "t": True, "": 0, "a key": -1}
         thing.pop("")  # a step has a name
@@ -280,6 +286,7 @@ class Containers(SpaceCase):
         self.space["/m"] = {(1, 2): 3.5}
         self.assertEqual(self.space["/m"], {(1, 2): 3.5})
 
+    @needs_numpy
     def test_exact_kinds_inside(self):
         self.space["/m"] = {"a": numpy.float32(0.1), "b": numpy.array([[1, 2]], "u1"), "c": kvspace.Scalar("int8", 3),
                             "d": datetime.timedelta(seconds=1), "e": kvspace.Pointer("/x"), "f": numpy.zeros((0, 2))}
@@ -303,6 +310,36 @@ class Containers(SpaceCase):
         self.assertEqual(self.space["/base"], {"a": 1, "b": 2})
         self.space.end_overlay("/over")
         self.assertNotIn("/over·b", self.space)
+
+
+class WithoutNumpy(SpaceCase):
+    def test_all_but_arrays_works(self):
+        program = f"""
+import sys
+sys.modules["numpy"] = None
+sys.path.insert(0, {str(HERE.parent)!r})
+import kvspace
+space = kvspace.open({self.path!r})
+for thing in (1, True, 1.5, "text", kvspace.Scalar("int8", 3), kvspace.Time(5), kvspace.Pointer("/x"), {{"a": "b", "c": {{"d": 1}}}}):
+    space["/x"] = thing
+    back = space["/x"]
+    assert back == (thing.number if isinstance(thing, kvspace.Scalar) else thing), (thing, back)
+for call in (lambda: space.set("/l", [1, 2]), lambda: space["/array"], lambda: space.writing("/w", 3).__enter__()):
+    try:
+        call()
+    except kvspace.EUNSUPPORTED as problem:
+        assert "NumPy" in str(problem)
+    else:
+        raise AssertionError(call)
+space["/bytes"] = b"ab"
+assert space.stat("/bytes").type == "[2]uint8" and space.text("/bytes") == "[97, 98]"
+with space.reading():
+    assert space["/text"] == "long " * 100
+"""
+        self.space.set_literal("/array", "[1,2,3]")
+        self.space["/text"] = "long " * 100
+        done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
 
 
 if __name__ == "__main__":
