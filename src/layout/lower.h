@@ -155,8 +155,8 @@ bool lower_default(struct lower *lower, const struct ast_node *node, const struc
 
 /* lower_call.c */
 struct value lower_call(struct lower *lower, const struct ast_node *node, const struct layout_slot *into);
-/* A call as an instruction: slots NULL and 0 for none. Gives the types of the results. */
-void lower_call_row(struct lower *lower, const struct ast_node *node, struct symbol *symbol, const struct layout_slot *slots, uint32_t count);
+/* A call as an instruction: slots NULL and 0 for none. Gives the type of the first argument, NULL where it is not known. */
+const struct type *lower_call_row(struct lower *lower, const struct ast_node *node, struct symbol *symbol, const struct layout_slot *slots, uint32_t count);
 struct symbol *lower_callee(struct lower *lower, const struct ast_node *node); /* reports a NameError */
 
 /* lower_slot.c */

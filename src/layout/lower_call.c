@@ -1,6 +1,7 @@
 /* Calls: what a name means, how many arguments and results there are, and of which types.
  * Relies on lower.h. A function of the tree becomes `call` with its full path, everything else the opcode's own row.
  * Promise: an argument that cannot fit is a TypeError that names function, parameter, expected and actual type. */
+#include <stdio.h>
 #include <string.h>
 #include "layout/fold.h"
 #include "layout/lower.h"
@@ -110,9 +111,10 @@ static struct ast_text opcode_name(const struct symbol *symbol) {
     return scope_shown(symbol);
 }
 
-void lower_call_row(struct lower *lower, const struct ast_node *node, struct symbol *symbol, const struct layout_slot *slots, uint32_t count) {
+const struct type *lower_call_row(struct lower *lower, const struct ast_node *node, struct symbol *symbol, const struct layout_slot *slots, uint32_t count) {
     const struct ast_nodes *args = &node->as.call.args;
     uint32_t mark = lower->stack_count, from = 0;
+    const struct type *first = NULL;
     struct ast_text name;
     struct symbol *target = symbol->kind == FOUND_OPCODE ? named_function(lower, node, symbol, &name) : NULL;
     if (symbol->kind == FOUND_FUNCTION) lower_push(lower, (struct value){.slot = rows_path(symbol->path)});
@@ -124,12 +126,30 @@ void lower_call_row(struct lower *lower, const struct ast_node *node, struct sym
     for (uint32_t i = from; i < args->count; i++) {
         const struct symbol *taker = target ? target : symbol;
         struct value value = lower_argument(lower, args->at[i], taker, param_of(taker, i - from));
+        if (i == 0) first = value.type;
         lower_settle(lower, &value, args, i + 1);
         lower_push(lower, value);
     }
     lower->at = node->at;
     if (symbol->kind == FOUND_FUNCTION) lower_row(lower, "call", mark, slots, count);
     else lower_row_of(lower, opcode_name(symbol), mark, slots, count);
+    return first;
+}
+
+/* The natives of `array·` whose first parameter and result are arrays of any of one shape keep the element type of one axis: so a loop that
+ * appends to a typed array needs no check at run time. */
+static const struct type *result_type(struct lower *lower, const struct symbol *symbol, const struct type *first) {
+    static const char family[] = "array\xc2\xb7";
+    const struct type *type = symbol->writes ? symbol->params[symbol->reads].type : NULL;
+    struct ast_text shown = scope_shown(symbol);
+    if (type && symbol->from_tree && symbol->kind == FOUND_OPCODE && !symbol->variadic && symbol->reads && type == symbol->params[0].type &&
+        shown.length > sizeof family - 1 && memcmp(shown.at, family, sizeof family - 1) == 0 && types_element(first) &&
+        first->only->axis_count == 1 && !first->only->quantifier) {
+        char text[64];
+        snprintf(text, sizeof text, "[]%s", kind_name(types_element(first)));
+        return types_of_word(&lower->scope->types, text);
+    }
+    return type && type->any ? NULL : type;
 }
 
 static void lower_lost_arguments(struct lower *lower, const struct ast_node *node) {
@@ -161,8 +181,7 @@ struct value lower_call(struct lower *lower, const struct ast_node *node, const 
             return lower_moved(lower, (struct value){.slot = folded, .type = types_scalar(&lower->scope->types, kind), .folded = true}, into);
     }
     struct value result = into ? (struct value){.slot = *into} : lower_temp(lower);
-    if (symbol->writes) result.type = symbol->params[symbol->reads].type;
-    if (result.type && result.type->any) result.type = NULL;
-    lower_call_row(lower, node, symbol, &result.slot, 1);
+    const struct type *first = lower_call_row(lower, node, symbol, &result.slot, 1);
+    result.type = result_type(lower, symbol, first);
     return result;
 }
