@@ -117,6 +117,30 @@ static int signature(struct tool *tool, char *key, const struct slot *slots, siz
     return rc;
 }
 
+/* `{x:float64 = 0.0; y:float64}`: the fields of a struct are in row 0, their defaults in row 1. */
+static int fields(struct tool *tool, char *key, const struct slot *slots, size_t count, const char *margin) {
+    struct text_buffer buffer = {0};
+    struct text_out out = text_buffer_out(&buffer);
+    size_t end = 0;
+    int rc = 0;
+    while (end < count && slots[end].row == 0) end++;
+    for (size_t i = 0; i < end && !rc; i++) {
+        text_puts(&out, i ? "; " : "{");
+        rc = append_slot(tool, key, &slots[i], &out);
+        for (size_t at = end; at < count && slots[at].row == 1 && !rc; at++) {
+            if (slots[at].column != slots[i].column) continue;
+            text_puts(&out, " = ");
+            rc = append_slot(tool, key, &slots[at], &out);
+        }
+    }
+    text_puts(&out, end ? "}" : "{}");
+    sink_text(&tool->out, margin);
+    sink_one_line(&tool->out, STYLE_TYPE, buffer.bytes, buffer.length);
+    sink_text(&tool->out, "\n");
+    text_buffer_free(&buffer);
+    return rc;
+}
+
 struct row_text {
     char label[32];
     struct text_buffer opcode, operands;
@@ -196,6 +220,12 @@ int function_draw(struct tool *tool, char *key, const struct tool_entries *entri
     }
     qsort(slots, count, sizeof *slots, compare_slots);
     while (head < count && slots[head].row == 0) head++;
+    struct kvspace_value value;
+    if (!kvspace_get(tool->space, key, &value) && is_type(&value, "def struct")) {
+        int failed = fields(tool, key, slots, count, margin);
+        free(slots);
+        return failed;
+    }
     int rc = head ? signature(tool, key, slots, head, margin) : 0;
     if (!rc) rc = draw_rows(tool, key, slots + head, count - head, margin, most);
     free(slots);

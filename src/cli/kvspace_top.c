@@ -68,14 +68,15 @@ static void top_row(struct top *top, struct table *table, const struct tool_entr
 
 static void top_heading(struct top *top, const struct kvspace_stats *stats, uint64_t count) {
     struct sink *out = &top->tool->out;
-    char used[SIZE_TEXT_MAX], file[SIZE_TEXT_MAX], limit[SIZE_TEXT_MAX], clock[16] = "";
+    char used[SIZE_TEXT_MAX], taken[SIZE_TEXT_MAX], limit[SIZE_TEXT_MAX], clock[16] = "";
     time_t now = time(NULL);
     struct tm local;
     if (localtime_r(&now, &local)) strftime(clock, sizeof clock, "%H:%M:%S", &local);
     sink_styled(out, STYLE_HEADING, clock, strlen(clock));
-    sink_format(out, "  %s  %llu vthreads  %llu participants  %llu nodes  memory %s of %s, at most %s",
-                kvspace_dsn(top->tool->space), (unsigned long long)count, (unsigned long long)stats->participants,
-                (unsigned long long)stats->nodes, size_text(stats->used_bytes, used), size_text(stats->file_bytes, file),
+    sink_format(out, "  %s  %llu vthread%s  %llu participant%s  %llu nodes  memory %s of %s, at most %s",
+                kvspace_dsn(top->tool->space), (unsigned long long)count, count == 1 ? "" : "s",
+                (unsigned long long)stats->participants, stats->participants == 1 ? "" : "s", (unsigned long long)stats->nodes,
+                size_text(stats->used_bytes, used), size_text(stats->used_bytes + stats->free_bytes, taken),
                 size_text(stats->limit_bytes, limit));
     if (top->before_ms && top->at_ms > top->before_ms && top->steps >= top->steps_before)
         sink_format(out, "  %.0f steps/s", (double)(top->steps - top->steps_before) * 1000 / (double)(top->at_ms - top->before_ms));

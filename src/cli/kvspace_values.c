@@ -10,6 +10,8 @@
 
 /* ---- showing ---- */
 
+enum { PREVIEW_ITEMS = 8, PREVIEW_DEPTH = 3, PREVIEW_COLUMNS = 200 };
+
 int tool_write(void *text_out, const char *bytes, size_t count) {
     struct text_out *out = text_out;
     text_put(out, bytes, count);
@@ -44,8 +46,13 @@ static bool preview_reference(struct tool *tool, const struct kvspace_value *val
 int tool_preview(struct tool *tool, const char *key, const struct kvspace_value *value, struct text_buffer *buffer) {
     struct text_out out = text_buffer_out(buffer);
     if (preview_reference(tool, value, &out)) return out.error ? KVSPACE_ENOMEM : 0;
-    struct kvspace_print_options options = {.style = KVSPACE_PRINT_LITERAL, .items_max = 8, .depth_max = 3};
+    struct kvspace_print_options options = {.style = KVSPACE_PRINT_LITERAL, .items_max = PREVIEW_ITEMS, .depth_max = PREVIEW_DEPTH};
     int rc = kvspace_print(tool->space, key, &options, tool_write, &out);
+    size_t fits = buffer->length ? text_fit(buffer->bytes, buffer->length, PREVIEW_COLUMNS) : 0;
+    if (!rc && fits < buffer->length) { /* a long text; arrays and containers are cut by items */
+        buffer->length = fits;
+        text_puts(&out, tool->ascii ? "..." : "…");
+    }
     return out.error ? KVSPACE_ENOMEM : rc;
 }
 

@@ -53,6 +53,15 @@ class Listing(kvspace_tool.ToolTest):
         self.assertTrue(any(line.endswith("p  -> /m·k") for line in whole), whole)
         self.assertTrue(any(line.endswith('c = "text"') for line in whole), whole)
 
+    def test_long_values_are_cut(self):
+        self.tool("set", "--text", "/long", "wörd " * 1000)
+        self.tool("set", "/many", "[1000]int64([7...])")
+        lines = self.tool("tree").splitlines()
+        text = next(line for line in lines if "long" in line)
+        self.assertTrue(text.endswith("…") and len(text) < 250, text)
+        self.assertIn("├─ long", text)
+        self.assertTrue(any(line.endswith("many = [7, 7, 7, 7, 7, 7, 7, 7, …]") for line in lines), lines)
+
     def test_tree_in_ascii(self):
         text = self.tool("tree", "--ascii", "-a")
         self.assertTrue(text.isascii(), text)
@@ -104,6 +113,12 @@ class Functions(kvspace_tool.ToolTest):
                          "[1]  add     A, int8(3) -> ‥1\n"
                          "[2]  call    /lib/math·twice, None, \"text\" -> C\n"
                          "[3]  return\n")
+
+    def test_a_struct_shows_its_fields(self):
+        for key, literal in {"/lib/p·Point": "def struct(2)", "/lib/p·Point/[0,1]": "param(x:float64)", "/lib/p·Point/[0,2]": "param(y:float64)",
+                             "/lib/p·Point/[1,2]": "float64(1.5)"}.items():
+            self.tool("set", key, literal)
+        self.assertEqual(self.tool("tree", "/lib/p·Point"), "/lib/p·Point  def struct(2)\n{x:float64; y:float64 = 1.5}\n")
 
     def test_below_other_keys_and_limited(self):
         self.lay_out()
