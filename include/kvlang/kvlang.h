@@ -120,8 +120,12 @@ KVLANG_API int kvlang_start_texts(kvlang *lang, const char *function, const char
  * ENAME: there is no such vthread. EBUSY. */
 KVLANG_API int kvlang_run(kvlang *lang, uint64_t vid, uint64_t steps, enum kvlang_status *status);
 
-/* Runs the vthreads that were spawned on this handle and have not begun. */
+/* Runs the vthreads that were spawned on this handle and have not ended. */
 KVLANG_API int kvlang_run_spawned(kvlang *lang);
+
+/* Runs whatever is ready in the space, on the calling thread: what was spawned anywhere, and what a dead process has left. Beside other
+ * servers of the same space. Ends when *stop (may be NULL: never) is not 0, at the latest a second later; `once`: when nothing is ready. */
+KVLANG_API int kvlang_serve(kvlang *lang, const volatile int *stop, int once);
 
 /* How a vthread stands. ENAME. */
 KVLANG_API int kvlang_status_of(kvlang *lang, uint64_t vid, enum kvlang_status *status);

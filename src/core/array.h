@@ -21,6 +21,8 @@ int array_get(struct heap *heap, const struct cell *array, const struct cell *co
  * once the step is committed. So a step that was cut off may be repeated. */
 int array_set(struct heap *heap, const struct cell *array, const struct cell *const *indices, unsigned count,
               const struct cell *value, bool literal, struct cell *out);
+/* A copy that shares no block with the original, as deep as it goes (bounded: containers deeper than VALUE_DEPTH_MAX are an error). */
+int value_duplicate_deep(struct heap *heap, const struct cell *cell, struct cell *out);
 /* A copy of the block (array, string, map or struct) with one holder. */
 int value_duplicate(struct heap *heap, const struct cell *cell, struct cell *out);
 

@@ -10,6 +10,7 @@
 
 struct kvspace;
 struct native_row;
+struct once_mark;
 
 /* What belongs to the vthread and the space, lent by the executor. Any of it may be absent in tests. */
 struct core_services {
@@ -17,6 +18,8 @@ struct core_services {
     /* The vthread's random stream, in its record: [0] is its state (0: not seeded). A native of EFFECT_RANDOM reads it and
      * writes the state that follows to [1]; the executor copies that to [0] together with the staged result. */
     uint64_t *random;
+    /* EFFECT_TREE: `result` is written before the change, `done` is set by it. NULL: the change may be made as it is. */
+    struct once_mark *once;
     int64_t (*now)(void *context); /* nanoseconds since 1970; NULL: the system's clock */
     void *context;
 };
@@ -42,8 +45,12 @@ enum native_reuse {
     REUSE_EXTENDS, /* lengthens it: to repeat the step, cut it back to its old length first (array_truncate) */
     REUSE_REPEATS, /* the step may simply be repeated */
     EFFECT_RANDOM, /* draws from services->random: stage the result */
-    EFFECT_TREE    /* changes the tree in a way that is not the same when it is done twice: kv·incr, kv·cas */
+    EFFECT_TREE,   /* changes the tree in a way that is not the same when it is done twice, by way of services->once: kv·incr, kv·cas */
+    EFFECT_MAKES   /* makes a vthread, whose number the executor keeps beside the counter (schedule.c) */
 };
+
+/* What a native gives instead of 0 when it has to wait: it is run again later. */
+enum { NATIVE_WAITS = -3 };
 
 struct native_row {
     const char *name;      /* "string·slice" */

@@ -8,6 +8,7 @@
 
 #include "core/arith.h"
 #include "core/array.h"
+#include "core/lease.h"
 #include "core/map.h"
 #include "core/text.h"
 
@@ -36,23 +37,19 @@ static void labels_set(struct link *link, const void *const *labels) {
     link->labelled = true;
 }
 
-/* What to do about the attention word. RUN_ or 0 to go on, RUN_ERROR with the fault set. */
+/* What to do about the attention word. RUN_ or 0 to go on, RUN_ERROR with the fault set. What is obeyed by stopping is taken back by
+ * vthread_stretch, behind the new status: a death in between loses no request. */
 static int attend(struct core *core, struct vthread_record *record) {
     uint32_t asked = atomic_load_explicit(&record->attention, memory_order_acquire);
+    if (asked & ATTENTION_HOLD) {
+        look_wait(core, record);
+        asked = atomic_load_explicit(&record->attention, memory_order_acquire);
+    }
     if (asked & ATTENTION_KILL) {
-        atomic_fetch_and_explicit(&record->attention, ~(uint32_t)ATTENTION_KILL, memory_order_relaxed);
         fault(&core->heap, ERROR_RUNTIME, "killed");
         return RUN_ERROR;
     }
-    if (asked & ATTENTION_PAUSE) {
-        atomic_fetch_and_explicit(&record->attention, ~(uint32_t)ATTENTION_PAUSE, memory_order_relaxed);
-        return RUN_PAUSED;
-    }
-    if (asked & ATTENTION_RELINK) {
-        atomic_fetch_and_explicit(&record->attention, ~(uint32_t)ATTENTION_RELINK, memory_order_relaxed);
-        links_forget(core);
-    }
-    return 0;
+    return asked & ATTENTION_PAUSE ? RUN_PAUSED : 0;
 }
 
 /* The result of a scalar read from an array; false where the kind is not for scalars. */
@@ -243,6 +240,7 @@ static inline bool return_fast(struct activation *at, uint32_t *row) {
     struct frame *caller = frame_at(heap, caller_ref);
     if (UNLIKELY(!caller->link)) return false;
     struct link *link = at->core->links[caller->link - 1];
+    if (UNLIKELY(frame->caller_row > link->rows)) return false;
     const struct row *site = link->row[frame->caller_row];
     struct cell old = cell_none();
     if (site->write_count == 1 && at->link->writes == 1 && site->writes[0].kind == OPERAND_CELL) {
@@ -471,7 +469,7 @@ L_CALL: {
     struct call_site *site = ip->site;
     struct link *callee = site->callee;
     uint32_t ref;
-    if (LIKELY(callee && site->epoch == core->epoch)) {
+    if (LIKELY(callee && site->epoch == code_changes(core))) {
         struct frame *entered = call_fast(&at, site, callee, (uint32_t)(ip - code), limit, &ref);
         if (LIKELY(entered != NULL)) {
             pc_commit(record, pc_make(ref, 1));
@@ -534,7 +532,7 @@ attention: /* the counter is committed and ip stands on it */
     rc = attend(core, record);
     if (rc == RUN_ERROR) error_record(core, record, at.link, (uint32_t)(ip - code));
     if (rc) return rc;
-    /* One row at a time, by the general path; also decodes functions again after ATTENTION_RELINK. */
+    /* Here functions that were edited by hand are decoded again; then one row at a time, by the general path, if that was asked for. */
     row = (uint32_t)(ip - code);
     rc = activation_enter(&at, at.ref);
     if (rc) {

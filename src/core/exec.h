@@ -53,6 +53,8 @@ int row_finish_staged(struct activation *at);
 int frame_place(struct core *core, struct vthread_record *record, uint32_t segment, uint32_t wanted, uint32_t units, uint32_t *ref, uint32_t *in_segment);
 uint32_t segment_end(const struct heap *heap, uint32_t segment);
 void frame_drop(struct core *core, struct frame *frame);
+/* The stack segments of a vthread that has ended, but for the one with its first frame. */
+void frames_give_back(struct core *core, struct vthread_record *record);
 /* The frame of that generation on the stack at `ref`, NULL when it is gone. */
 struct frame *frame_alive(struct core *core, uint32_t ref, uint64_t generation);
 /* /vthread/7/[3,0]/[1,0] */

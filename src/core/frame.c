@@ -4,7 +4,7 @@
 
 #include "core/exec.h"
 
-enum { SEGMENT_UNITS = 4096, SEGMENT_UNITS_MAX = 1 << 21 }; /* 64 KiB, 32 MiB */
+enum { SEGMENT_UNITS = 512, SEGMENT_UNITS_MAX = 1 << 21 }; /* 8 KiB, 32 MiB */
 
 static struct segment *segment_at(const struct heap *heap, uint32_t ref) {
     return (struct segment *)(void *)(heap->base + ((uint64_t)ref << 4));
@@ -53,6 +53,19 @@ void frame_drop(struct core *core, struct frame *frame) {
     frame->generation = 0;
 }
 
+void frames_give_back(struct core *core, struct vthread_record *record) {
+    struct heap *heap = &core->heap;
+    if (!record->segment) return;
+    uint32_t next = segment_at(heap, record->segment)->next;
+    segment_at(heap, record->segment)->next = 0; /* killed behind this: they are lost until the space is repaired */
+    store_order();
+    while (next) {
+        uint32_t segment = next;
+        next = segment_at(heap, segment)->next;
+        heap->release(heap, segment);
+    }
+}
+
 struct frame *frame_alive(struct core *core, uint32_t ref, uint64_t generation) {
     struct heap *heap = &core->heap;
     uint32_t top = pc_frame(pc_seen(core->record));
@@ -81,7 +94,7 @@ int activation_enter(struct activation *at, uint32_t ref) {
     struct core *core = at->core;
     struct frame *frame = frame_at(&core->heap, ref);
     struct link *link;
-    if (frame->link && frame->link <= core->link_count && at->record->owner == core->incarnation && !core->links[frame->link - 1]->stale) {
+    if (frame->link && frame->link <= core->link_count && at->record->owner == core->incarnation && link_is_fresh(core, core->links[frame->link - 1])) {
         link = core->links[frame->link - 1];
     } else {
         int rc = link_of_record(core, frame->function, &link);

@@ -78,6 +78,8 @@ static int slot_add(struct link_build *build, int64_t row, int64_t column, const
     int rc = kvspace_get(build->core->space, key, &value);
     if (rc == KVSPACE_ENOENT) return 0;
     if (rc) return tree_fault(build->heap, build->core->space, rc, "link", key);
+    /* A sum, so that the order of the keys does not count. */
+    build->fingerprint += (value.version ^ (uint64_t)row << 40 ^ (uint64_t)(column + 65536) << 20) * UINT64_C(0x9e3779b97f4a7c15);
     const char *body = value.body;
     size_t bytes = (size_t)value.body_bytes;
     if (value.ref == KVSPACE_POINTER) {
@@ -456,7 +458,7 @@ static int link_keep(struct core *core, struct link *link) {
     return 0;
 }
 
-static void constants_drop(struct link_build *build) {
+static void constants_drop(const struct link_build *build) {
     for (uint32_t i = 0; i < build->slot_count; i++) cell_drop(build->heap, build->slots[i].constant);
 }
 
@@ -471,6 +473,7 @@ static int link_read(struct core *core, const char *place, const char *path, uin
     /* /lib/a/b·f is shown as a/b·f. */
     link->name = link->path && strncmp(link->path, "/lib/", 5) == 0 ? link->path + 5 : link->path;
     link->version = version;
+    link->seen = code_changes(core); /* before it is read: a change meanwhile is noticed */
     uint32_t head = 0;
     int rc = link->path ? 0 : fault(&core->heap, ERROR_OUT_OF_MEMORY, "no memory to link");
     if (!rc) rc = slots_read(&build, place);
@@ -484,6 +487,7 @@ static int link_read(struct core *core, const char *place, const char *path, uin
         else if (link->cells) memcpy(link->names, build.names, link->cells * sizeof *link->names);
     }
     if (!rc) rc = function_record_of(core, path, version, &link->function);
+    link->fingerprint = build.fingerprint;
     link->memory = build.pool.first;
     if (!rc) rc = link_keep(core, link);
     if (rc) constants_drop(&build);
@@ -499,10 +503,37 @@ static int link_read(struct core *core, const char *place, const char *path, uin
     return 0;
 }
 
+/* Where a version of a function stands: at its path, or put aside. False: nowhere. */
+static bool place_of_version(struct core *core, const char *path, uint64_t version, char *place, size_t capacity) {
+    if (version_of(core, path) == version) {
+        snprintf(place, capacity, "%s", path);
+        return true;
+    }
+    snprintf(place, capacity, "/lib/‥old/%s@%llu", strncmp(path, "/lib/", 5) ? path : path + 5, (unsigned long long)version);
+    return kvspace_exists(core->space, place) == 0;
+}
+
+bool link_is_fresh(struct core *core, struct link *link) {
+    uint32_t now = code_changes(core);
+    if (link->stale || link->seen == now) return !link->stale;
+    char place[KVSPACE_KEY_MAX + 1];
+    struct link_build build = { .core = core, .heap = &core->heap, .link = link };
+    if (place_of_version(core, link->path, link->version, place, sizeof place)) {
+        struct fault before = core->heap.fault;
+        link->stale = slots_read(&build, place) != 0 || build.fingerprint != link->fingerprint;
+        core->heap.fault = before;
+        constants_drop(&build);
+        pool_free(&build.pool);
+        free(build.slots);
+    }
+    if (!link->stale) link->seen = now;
+    return !link->stale;
+}
+
 int link_function(struct core *core, const char *path, struct link **out) {
     uint64_t version = version_of(core, path);
     for (struct link *link = core->buckets[name_hash(path, strlen(path)) & 255]; link; link = link->same) {
-        if (link->version == version && !link->stale && strcmp(link->path, path) == 0) {
+        if (link->version == version && !link->stale && strcmp(link->path, path) == 0 && link_is_fresh(core, link)) {
             *out = link;
             return 0;
         }
@@ -519,23 +550,15 @@ int link_function(struct core *core, const char *path, struct link **out) {
 int link_of_record(struct core *core, uint32_t function, struct link **out) {
     struct function_record *record = (struct function_record *)(void *)(core->heap.base + ((uint64_t)function << 4));
     for (struct link *link = core->buckets[name_hash(record->path, record->path_bytes) & 255]; link; link = link->same) {
-        if (link->version == record->version && !link->stale && strcmp(link->path, record->path) == 0) {
+        if (link->version == record->version && !link->stale && strcmp(link->path, record->path) == 0 && link_is_fresh(core, link)) {
             *out = link;
             return 0;
         }
     }
-    if (version_of(core, record->path) == record->version) return link_read(core, record->path, record->path, record->version, out);
     char place[KVSPACE_KEY_MAX + 1];
-    snprintf(place, sizeof place, "/lib/‥old/%s@%llu", strncmp(record->path, "/lib/", 5) ? record->path : record->path + 5,
-             (unsigned long long)record->version);
-    if (kvspace_exists(core->space, place) == 0) return link_read(core, place, record->path, record->version, out);
+    if (place_of_version(core, record->path, record->version, place, sizeof place)) return link_read(core, place, record->path, record->version, out);
     return fault(&core->heap, ERROR_RUNTIME, "version %llu of %s is gone: the function was replaced while this vthread stood in it",
                  (unsigned long long)record->version, record->path);
-}
-
-void links_forget(struct core *core) {
-    for (uint32_t i = 0; i < core->link_count; i++) core->links[i]->stale = true;
-    core->epoch++;
 }
 
 void links_close(struct core *core) {

@@ -77,7 +77,7 @@ struct link_parameter {
 struct call_site {
     const char *path;
     struct link *callee;    /* NULL: not bound */
-    uint64_t epoch;         /* of the runtime's relink counter when it was bound */
+    uint32_t epoch;         /* code_changes when it was bound */
     struct row *row;
     bool simple;            /* no path among arguments and results, as many arguments as parameters, not variadic */
 };
@@ -90,6 +90,8 @@ struct link {
     uint32_t number;        /* in runtime->links */
     uint32_t reads, writes, cells, rows;
     bool variadic, labelled, stale;
+    uint64_t fingerprint;   /* of its slots' versions */
+    uint32_t seen;          /* code_changes when it was read, or compared, last */
     struct link_parameter *parameters; /* reads, then writes */
     const char **names;     /* of the cells */
     struct instr *code;
@@ -106,8 +108,13 @@ int link_function(struct core *core, const char *path, struct link **out);
 int link_of_record(struct core *core, uint32_t function, struct link **out);
 /* Fields and defaults of a struct, from /lib. For heap->struct_find. */
 const struct struct_def *link_struct(struct heap *heap, uint32_t type);
-/* Functions are read again when they are called next; frames too. */
-void links_forget(struct core *core);
+/* Whether the rows in the tree are still those that were decoded; false: `stale` is set, and it is to be linked anew. Costs one load
+ * while nothing below /lib has changed. A version that is not in the tree any more stays as it is. */
+bool link_is_fresh(struct core *core, struct link *link);
+/* Counts up with each change below /lib, by anybody. */
+static inline uint32_t code_changes(const struct core *core) {
+    return atomic_load_explicit(core->code_word, memory_order_acquire);
+}
 void links_close(struct core *core);
 
 #endif

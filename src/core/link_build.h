@@ -32,6 +32,7 @@ struct link_build {
     struct pool pool;
     struct link_slot *slots;
     uint32_t slot_count, slot_room;
+    uint64_t fingerprint;
     const char **names;
     struct link_use *uses;
     uint32_t *index;

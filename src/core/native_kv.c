@@ -7,6 +7,7 @@
 #include "core/native.h"
 #include "core/tree_value.h"
 #include "core/types.h"
+#include "kvspace/space.h"
 
 static int space_of(struct core_call *call, struct kvspace **space) {
     *space = call->services ? call->services->space : NULL;
@@ -201,7 +202,11 @@ int native_kv_rmindexext(struct core_call *call) {
     int rc = space_of(call, &space);
     if (!rc) rc = path_of(call, 0, path);
     if (rc) return rc;
+    struct once_mark *once = call->services->once;
+    if (once && atomic_load_explicit(&once->done, memory_order_acquire)) return 0;
+    space->once = once;
     rc = kvspace_rmindexext(space, path);
+    space->once = NULL;
     return rc ? failed(call, space, rc, path) : 0;
 }
 
@@ -241,7 +246,12 @@ int native_kv_incr(struct core_call *call) {
     if (!rc) rc = path_of(call, 0, path);
     if (!rc && call->arg_count > 1) rc = native_int64(call, 1, &by);
     if (rc) return rc;
-    rc = kvspace_incr(space, path, by, &sum);
+    struct once_mark *once = call->services->once;
+    if (once && atomic_load_explicit(&once->done, memory_order_acquire)) return native_give(call, cell_int64((int64_t)once->result));
+    space->once = once;
+    rc = kvspace_incr(space, path, by, once ? (int64_t *)(void *)&once->result : &sum);
+    space->once = NULL;
+    if (!rc && once) sum = (int64_t)once->result;
     return rc ? failed(call, space, rc, path) : native_give(call, cell_int64(sum));
 }
 
@@ -255,7 +265,11 @@ int native_kv_cas(struct core_call *call) {
     if (!rc && !from_none) rc = tree_borrow(call->heap, call->args[1], &expected);
     if (!rc && !to_none) rc = tree_borrow(call->heap, call->args[2], &wanted);
     if (rc) return rc;
+    struct once_mark *once = call->services->once;
+    if (once && atomic_load_explicit(&once->done, memory_order_acquire)) return native_give(call, cell_bool(true));
+    space->once = once;
     rc = kvspace_cas(space, path, from_none ? NULL : &expected, to_none ? NULL : &wanted);
+    space->once = NULL;
     if (rc && rc != KVSPACE_EMISMATCH) return failed(call, space, rc, path);
     return native_give(call, cell_bool(rc == 0));
 }

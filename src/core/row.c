@@ -13,7 +13,7 @@
 #include "core/tree_value.h"
 #include "core/value.h"
 
-enum { ROW_INLINE = 16, TAG_STAGE_LENGTH = 0xff /* the stage holds a length, not a result */ };
+enum { ROW_INLINE = 16 };
 
 /* The operands of a row that runs. */
 struct gathered {
@@ -91,7 +91,13 @@ static int slot_write(struct activation *at, const struct operand *slot, struct 
     return rc;
 }
 
-/* Puts the results (owned; taken) into the row's slots and commits row `next`. */
+/* Takes the staged bit back before the stage changes its meaning: the row may run again from its beginning. */
+static void unstage(struct activation *at, uint32_t number) {
+    if (pc_seen(at->record) & PC_STAGED) pc_commit(at->record, pc_make(at->ref, number));
+}
+
+/* Puts the results (owned; taken) into the row's slots and commits row `next`. Where the row is staged already, its results do not come
+ * from its operands any more, and it may simply be finished again. */
 static int results_write(struct activation *at, const struct row *row, struct cell *results, uint32_t count, uint32_t next) {
     struct heap *heap = &at->core->heap;
     struct cell inline_old[ROW_INLINE], *old = inline_old;
@@ -101,24 +107,23 @@ static int results_write(struct activation *at, const struct row *row, struct ce
         drop_all(at, results, count);
         return fault(heap, ERROR_OUT_OF_MEMORY, "no memory for %u results", writes);
     }
-    bool fan = count == 1;
+    bool fan = count == 1, self = row->self && !(pc_seen(at->record) & PC_STAGED);
     int rc = 0;
     uint32_t done = 0;
     /* Slots that are not read first: they may be written again. */
-    for (uint32_t i = 0; i < writes && !rc && (!row->self || !fan); i++) {
+    for (uint32_t i = 0; i < writes && !rc && (!self || !fan); i++) {
         old[i] = cell_none();
-        if (row->self && i == row->self_write) continue;
+        if (self && i == row->self_write) continue;
         struct cell value = fan ? cell_copy(heap, &results[0]) : i < count ? results[i] : cell_none();
         if (!fan && i < count) results[i] = cell_none();
         rc = slot_write(at, &row->writes[i], value, &old[i]);
         done = i + 1;
     }
-    if (row->self && !rc) {
+    if (self && !rc) {
         uint32_t which = fan ? 0 : row->self_write;
         struct cell value = which < count ? results[which] : cell_none();
         at->record->stage = value;
         pc_commit(at->record, pc_make(at->ref, row->number) | PC_STAGED);
-        store_order();
         for (uint32_t i = 0; i < writes && !rc; i++) {
             if (!fan && i != row->self_write) continue;
             rc = slot_write(at, &row->writes[i], cell_copy(heap, &value), &old[i]);
@@ -127,7 +132,6 @@ static int results_write(struct activation *at, const struct row *row, struct ce
     }
     if (!rc) pc_commit(at->record, pc_make(at->ref, next));
     else pc_commit(at->record, pc_make(at->ref, row->number));
-    store_order();
     at->record->stage = cell_none();
     drop_all(at, old, done);
     drop_all(at, results, count);
@@ -141,6 +145,7 @@ static void changed_write(struct activation *at, const struct row *row, struct c
     bool same = (changed.head & CELL_BLOCK) && changed.payload == place->payload && (place->head & CELL_BLOCK);
     if (!same) {
         if (row->self) {
+            unstage(at, row->number);
             at->record->stage = changed;
             pc_commit(at->record, pc_make(at->ref, row->number) | PC_STAGED);
             store_order();
@@ -148,10 +153,11 @@ static void changed_write(struct activation *at, const struct row *row, struct c
         old = cell_put(place, changed);
     }
     pc_commit(at->record, pc_make(at->ref, next));
-    store_order();
     at->record->stage = cell_none();
     cell_drop(&at->core->heap, old);
 }
+
+static int row_native(struct activation *at, const struct row *row, uint32_t *next);
 
 int row_finish_staged(struct activation *at) {
     struct vthread_record *record = at->record;
@@ -160,14 +166,15 @@ int row_finish_staged(struct activation *at) {
     if (number < 1 || number > at->link->rows) return fault(&at->core->heap, ERROR_RUNTIME, "the counter stands outside of %s", at->link->name);
     const struct row *row = at->link->row[number];
     struct cell stage = record->stage;
-    if (cell_tag(&stage) == TAG_STAGE_LENGTH) { /* lengthened by half: cut back, and once more */
+    uint32_t next = number + 1;
+    if (cell_tag(&stage) == STAGE_ONCE || cell_tag(&stage) == STAGE_MADE) return row_native(at, row, &next);
+    if (cell_tag(&stage) == STAGE_LENGTH) { /* lengthened by half: cut back, and once more */
         struct cell *place = &at->cells[row->writes[0].cell];
         if (row->reuse && (place->head & CELL_BLOCK)) array_truncate(&at->core->heap, place, stage.payload);
         pc_commit(record, pc_make(at->ref, number));
         record->stage = cell_none();
         return 0;
     }
-    uint32_t next = number + 1;
     if (row->native && row->native->reuse == EFFECT_RANDOM) record->random[0] = record->random[1];
     if (row->structural == STRUCTURAL_NEXT) next = at->link->code[number].to.yes;
     bool fan = row->structural == STRUCTURAL_NONE || row->structural == STRUCTURAL_SET;
@@ -193,11 +200,9 @@ static int random_write(struct activation *at, const struct row *row, struct cel
     int rc = 0;
     at->record->stage = results[0];
     pc_commit(at->record, pc_make(at->ref, row->number) | PC_STAGED);
-    store_order();
     at->record->random[0] = at->record->random[1];
     for (; done < writes && !rc; done++) rc = slot_write(at, &row->writes[done], cell_copy(&at->core->heap, &results[0]), &old[done]);
     pc_commit(at->record, pc_make(at->ref, next));
-    store_order();
     at->record->stage = cell_none();
     drop_all(at, old, done);
     drop_all(at, results, ROW_INLINE);
@@ -222,17 +227,26 @@ static int row_native(struct activation *at, const struct row *row, uint32_t *ne
                               .result_count = native->results < ROW_INLINE ? native->results : ROW_INLINE, .literals = row->literals,
                               .services = &core->services, .row = native, .host = row->host };
     core->services.random = at->record->random;
+    core->services.once = &at->record->once;
+    bool staged = pc_seen(at->record) & PC_STAGED;
+    if (!staged && (native->reuse == EFFECT_TREE || native->reuse == EFFECT_MAKES)) {
+        atomic_store_explicit(&at->record->once.done, 0, memory_order_relaxed);
+        at->record->stage = (struct cell){ native->reuse == EFFECT_TREE ? STAGE_ONCE : STAGE_MADE, 0 };
+        pc_commit(at->record, pc_make(at->ref, row->number) | PC_STAGED);
+    }
     struct cell *place = row->reuse ? &at->cells[row->writes[0].cell] : NULL;
     call.reuse = place && cell_is_sole(heap, place) && cell_tag(place) != TAG_RANGE;
     if (call.reuse && native->reuse == REUSE_EXTENDS && cell_is_array(place)) {
-        at->record->stage = (struct cell){ TAG_STAGE_LENGTH, length_of(heap, place) };
+        at->record->stage = (struct cell){ STAGE_LENGTH, length_of(heap, place) };
         pc_commit(at->record, pc_make(at->ref, row->number) | PC_STAGED);
-        store_order();
     }
     rc = native->run(&call);
-    if (rc) {
-        if (call.reuse) pc_commit(at->record, pc_make(at->ref, row->number));
-        if (rc > 0) drop_all(at, results, ROW_INLINE);
+    if (rc == NATIVE_WAITS) {
+        rc = ROW_WAIT;
+    } else if (rc) {
+        if (call.reuse && native->reuse == REUSE_EXTENDS && cell_is_array(place)) array_truncate(heap, place, at->record->stage.payload);
+        unstage(at, row->number);
+        drop_all(at, results, ROW_INLINE);
     } else if (call.reuse) {
         changed_write(at, row, results[0], row->number + 1);
         *next = row->number + 1;
@@ -623,10 +637,11 @@ int row_call(struct activation *at, struct call_site *site, uint32_t number, boo
     struct frame *caller = at->frame;
     struct link *callee;
     uint32_t limit = at->record->depth_limit, depth = caller->depth + (tail ? 0 : 1);
+    uint32_t seen = code_changes(core);
     int rc = link_function(core, site->path, &callee);
     if (rc) return rc;
     site->callee = callee;
-    site->epoch = core->epoch;
+    site->epoch = seen;
     if (depth >= limit) return fault(heap, ERROR_RECURSION, "more than %u calls deep", limit);
     struct gathered got;
     rc = gather(at, site->row, 1, &got);
@@ -693,15 +708,20 @@ int row_run(struct activation *at, uint32_t number, uint32_t *next) {
     }
 }
 
+void exec_adopt(struct core *core, struct vthread_record *record) {
+    uint32_t now = code_changes(core);
+    if (record->owner == core->incarnation && record->code_seen == now) return;
+    /* The links that frames carry are another process's, or their rows may have been edited. */
+    for (uint32_t ref = pc_frame(pc_seen(record)); ref; ref = frame_at(&core->heap, ref)->caller) frame_at(&core->heap, ref)->link = 0;
+    store_order();
+    record->owner = core->incarnation;
+    record->code_seen = now;
+}
+
 int exec_resume(struct core *core, struct vthread_record *record) {
     struct activation at = { .core = core, .record = record };
     uint64_t pc = pc_seen(record);
-    if (record->owner != core->incarnation) {
-        /* The links that frames carry are another process's. */
-        for (uint32_t ref = pc_frame(pc); ref; ref = frame_at(&core->heap, ref)->caller) frame_at(&core->heap, ref)->link = 0;
-        store_order();
-        record->owner = core->incarnation;
-    }
+    exec_adopt(core, record);
     if (!(pc & PC_STAGED)) return 0;
     int rc = activation_enter(&at, pc_frame(pc));
     return rc ? rc : row_finish_staged(&at);

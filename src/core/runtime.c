@@ -15,6 +15,7 @@
 #include "core/present.h"
 #include "core/text.h"
 #include "core/tree_value.h"
+#include "kvspace/space.h"
 
 int core_open(kvspace *space, struct core **out) {
     struct core *core = calloc(1, sizeof *core);
@@ -24,7 +25,7 @@ int core_open(kvspace *space, struct core **out) {
     core->space = space;
     core->incarnation = ((uint64_t)now.tv_sec << 32 ^ (uint64_t)now.tv_nsec << 8 ^ (uint64_t)(uint32_t)getpid() << 40 ^ (uintptr_t)core) | 1;
     core->depth_limit = 1000000;
-    core->epoch = 1;
+    core->code_word = &space->arena.header->code_changes;
     core->heap.pointer_text = pointer_text;
     core->heap.struct_find = link_struct;
     core->services.space = space;

@@ -173,3 +173,33 @@ int value_duplicate(struct heap *heap, const struct cell *cell, struct cell *out
     *out = cell_of_block(heap, cell_tag(cell), copy);
     return 0;
 }
+
+static int duplicate(struct heap *heap, const struct cell *cell, unsigned depth, struct cell *out);
+
+/* Replaces what an entry shares by a copy of its own. */
+static int duplicate_part(struct heap *heap, struct cell *part, unsigned depth) {
+    struct cell own;
+    if (!(part->head & CELL_BLOCK)) return 0;
+    int rc = duplicate(heap, part, depth, &own);
+    if (rc) return rc;
+    cell_drop(heap, *part);
+    part->payload = own.payload; /* the same kind of value; the head may carry a hash */
+    return 0;
+}
+
+static int duplicate(struct heap *heap, const struct cell *cell, unsigned depth, struct cell *out) {
+    if (depth > VALUE_DEPTH_MAX) return fault(heap, ERROR_VALUE, "a value of more than %d levels", VALUE_DEPTH_MAX);
+    if (!(cell->head & CELL_BLOCK) || !(cell_block(heap, cell)->flags & BLOCK_DICT)) return value_duplicate(heap, cell, out);
+    int rc = map_duplicate(heap, cell, 0, out);
+    if (rc) return rc;
+    struct dict *dict = cell_dict(heap, out);
+    struct dict_entry *entries = dict_entries(dict);
+    for (uint32_t i = 0; i < dict->used && !rc; i++) {
+        rc = duplicate_part(heap, &entries[i].key, depth + 1);
+        if (!rc) rc = duplicate_part(heap, &entries[i].value, depth + 1);
+    }
+    if (rc) cell_drop(heap, *out);
+    return rc;
+}
+
+int value_duplicate_deep(struct heap *heap, const struct cell *cell, struct cell *out) { return duplicate(heap, cell, 0, out); }

@@ -3,14 +3,15 @@
  * after everything that the step before it wrote, so whoever loads it with acquire order sees a whole state.
  *
  * Killed between two stores, a vthread is resumed like this: frames not reachable from pc do not exist; a row whose
- * commit is missing runs again; with the staged bit set, the row's result stands in `stage` and only its stores are done
- * again (rows that read what they write), or `stage` holds the length to which a lengthened value is cut back first. */
+ * commit is missing runs again; with the staged bit set, `stage` says what is left to do (enum stage_tag, or a result). */
 #ifndef CORE_VTHREAD_H
 #define CORE_VTHREAD_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "core/block.h"
+#include "kvspace/space.h"
 
 enum vthread_status { STATUS_INIT, STATUS_RUNNING, STATUS_WAIT, STATUS_PAUSED, STATUS_DONE, STATUS_ERROR, STATUS_COUNT };
 extern const char *const vthread_status_names[STATUS_COUNT];
@@ -19,7 +20,15 @@ enum vthread_attention {
     ATTENTION_PAUSE = 1, /* stop at the next row, status paused */
     ATTENTION_KILL = 2,  /* end with an error */
     ATTENTION_STEP = 4,  /* one row at a time: the runner asked for a number of steps */
-    ATTENTION_RELINK = 8 /* something in the tree was changed by hand: decode functions and path slots again */
+    ATTENTION_HOLD = 8   /* somebody wants to look: stand still until he has */
+};
+
+/* What `stage` holds while the counter's staged bit is set: a value is the row's result, and only its stores are done again (rows that
+ * read what they write). These tags are no values: */
+enum stage_tag {
+    STAGE_LENGTH = 0xff, /* the length to which a value that was lengthened in place is cut back before the row runs again */
+    STAGE_ONCE = 0xfe,   /* the row changes the tree in a way that must not happen twice: `once` tells whether it has */
+    STAGE_MADE = 0xfd    /* the row makes a vthread: the payload is its number (0: `once` tells it, if it was drawn) */
 };
 
 /* A function and its version; one block for as long as a frame may name it. */
@@ -72,19 +81,29 @@ struct vthread_record {
     uint64_t steps;               /* rows executed by way of single steps and calls: only a measure of progress */
     struct cell error_kind, error_message, error_place, error_chain; /* texts */
     uint32_t error_row, depth_limit;
-    struct cell function_path;    /* text, for a vthread that has not begun */
-    uint64_t reserved;
+    struct once_mark once;
+    _Atomic uint64_t lease;       /* who runs it (lease.c); 0: nobody */
+    _Atomic uint64_t looker;      /* who wants it to stand still; 0: nobody */
+    _Atomic uint32_t held;        /* it stands still for him */
+    uint32_t reserved;
+    int64_t wake_ns;              /* asleep until then, by the wall clock; 0: not */
+    uint64_t waits_for;           /* the vthread whose end it waits for; 0: none */
+    uint32_t code_seen;           /* code_changes when the frames' links were good last */
+    uint32_t reserved2[3];
 };
-#define VTHREAD_MAGIC UINT64_C(0x3164726874766b01)
+_Static_assert(offsetof(struct vthread_record, once) % 16 == 0, "a mark is named in units of 16 bytes");
+#define VTHREAD_MAGIC UINT64_C(0x3264726874766b01)
 
 static inline struct frame *frame_at(const struct heap *heap, uint32_t ref) {
     return (struct frame *)(void *)(heap->base + ((uint64_t)ref << 4));
 }
 static inline struct cell *frame_cells(struct frame *frame) { return (struct cell *)(void *)(frame + 1); }
 
-/* Written by the owner of the lease only. Release: the cells of a step are visible before the row that follows it. */
+/* Written by the owner of the lease only. Release: the cells of a step are visible before the row that follows it. The fence keeps
+ * the compiler from moving what belongs behind the commit (dropping what was replaced, the next row's stores) in front of it. */
 static inline void pc_commit(struct vthread_record *record, uint64_t pc) {
     atomic_store_explicit(&record->pc, pc, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
 }
 /* For whoever resumes or shows it; pairs with pc_commit. */
 static inline uint64_t pc_seen(const struct vthread_record *record) {

@@ -313,6 +313,7 @@ int kvspace_set(kvspace *space, const char *key, const struct kvspace_value *val
     if (!rc && is_provided(&walk)) rc = provider_set(space, key, &walk, shape.is_none ? NULL : value);
     else if (!rc && shape.is_none) rc = remove_value(space, key);
     else if (!rc) rc = store_shape(space, key, &walk, &shape);
+    if (!rc) space_wrote(space, key);
     return ends(space, rc, key);
 }
 
@@ -414,13 +415,14 @@ int kvspace_set_body(kvspace *space, const char *key, const void *body, uint64_t
             break;
         }
         if (!rc && walk.special_tag == NODE_TAG_OVERLAY && *walk.special_at && !(rc = api_exists(space, key, 0))) {
-            rc = api_lock_for_update(space, key, &ref); /* which brings up what the base shows */
+            rc = api_lock_for_update(space, key, true, &ref); /* which brings up what the base shows */
             if (!rc) mem_unlock(space, &tree_node(space, ref)->lock);
             if (!rc) rc = tree_walk(space, key, &walk);
         }
         if (!rc && *walk.at) rc = KVSPACE_ENOENT;
         if (!rc) rc = exchange_body(space, walk.node, body, body_bytes);
     } while (rc == KVSPACE_EAGAIN);
+    if (!rc) space_wrote(space, key);
     if (rc != KVSPACE_EVALUE) return ends(space, rc, key);
     space_end(space);
     return space_error(space, rc, key, "the value there is not one of %llu bytes", (unsigned long long)body_bytes);
@@ -499,6 +501,7 @@ int kvspace_write_publish(struct kvspace_write *write) {
         if (!rc) rc = tree_set_at(space, write->key, &walk, &value);
         if (rc && value.block) block_unref(&space->arena, value.block);
     }
+    if (!rc) space_wrote(space, write->key);
     rc = ends(space, rc, write->key);
     write_over(write);
     return rc;

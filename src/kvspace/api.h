@@ -17,8 +17,9 @@ int api_incr_locked(kvspace *space, uint32_t node, int64_t delta, int64_t *sum);
 int api_adopt(kvspace *space, const char *key, const char *stage, uint32_t staged);
 /* In an overlay, hides what the base has at the key and below it. ENOENT: nothing to hide. */
 int api_hide_base(kvspace *space, const char *key);
-/* Locks the stored node of a key, which is made if it is missing, with what an overlay's base shows there. EUNSUPPORTED: provided. */
-int api_lock_for_update(kvspace *space, const char *key, uint32_t *node);
+/* Locks the stored node of a key with what an overlay's base shows there; with `create` it is made if it is missing, else ENOENT.
+ * EUNSUPPORTED: provided. */
+int api_lock_for_update(kvspace *space, const char *key, bool create, uint32_t *node);
 /* Stores a checked shape at a stored key. */
 int api_set_shape(kvspace *space, const char *key, const struct shape *shape);
 

@@ -92,7 +92,9 @@ struct space_header {
     _Atomic uint32_t steps;      /* E.g. the intern table of step names */
     _Atomic uint32_t tree_words[16]; /* for the tree: counters, locks, heads */
     _Atomic uint64_t tree_counts[8];
-    uint64_t pad[16];
+    _Atomic uint32_t code_changes;     /* counts up behind each change below /lib, so that runtimes look again */
+    uint32_t pad32;
+    uint64_t pad[15];
 
     _Alignas(64) _Atomic uint64_t epoch; /* starts at 2; a participant's 0 is "outside" */
     _Alignas(64) _Atomic uint32_t page_lock;

@@ -209,6 +209,7 @@ static int set_container(kvspace *space, const char *key, const struct literal *
         rc = api_adopt(space, key, stage, staged);
     }
     space_end(space);
+    if (!rc) space_wrote(space, key);
     return rc ? refuse(problem, space_error(space, rc, key, NULL), 0, kvspace_message(space)) : 0;
 }
 

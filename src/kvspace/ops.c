@@ -12,7 +12,10 @@
 
 static int ends(kvspace *space, int rc, const char *key) {
     space_end(space);
-    if (rc == 0) return 0;
+    if (rc == 0) {
+        space_wrote(space, key);
+        return 0;
+    }
     return rc == KVSPACE_EKEY || rc == KVSPACE_EPROVIDER ? rc : space_error(space, rc, key, NULL);
 }
 
@@ -282,7 +285,7 @@ static int compare(kvspace *space, const struct node *node, const struct kvspace
     return kvspace_value_equal(&value, expected) ? 0 : KVSPACE_EMISMATCH;
 }
 
-int api_lock_for_update(kvspace *space, const char *key, uint32_t *node) {
+int api_lock_for_update(kvspace *space, const char *key, bool create, uint32_t *node) {
     struct kvspace_value value;
     struct tree_walk walk;
     struct shape shape;
@@ -300,7 +303,7 @@ int api_lock_for_update(kvspace *space, const char *key, uint32_t *node) {
         if (!rc) rc = api_set_shape(space, key, &shape);
         if (rc && rc != KVSPACE_ENOENT) return rc;
     }
-    return tree_lock_key(space, key, true, node);
+    return tree_lock_key(space, key, create, node);
 }
 
 int kvspace_cas(kvspace *space, const char *key, const struct kvspace_value *expected, const struct kvspace_value *wanted) {
@@ -325,19 +328,22 @@ int kvspace_cas(kvspace *space, const char *key, const struct kvspace_value *exp
     if (!shape.body) shape.body = "";
     rc = cell_make(space, &shape, &value);
     if (rc) return ends(space, rc, key);
-    rc = api_lock_for_update(space, key, &ref);
+    struct once_mark *once = space->once;
+    space->once = NULL;
+    rc = api_lock_for_update(space, key, !expected && !shape.is_none, &ref);
+    space->once = once;
     if (!rc) {
         struct node *node = tree_node(space, ref);
         rc = tree_may_write(space, node);
         if (!rc) rc = compare(space, node, expected);
         if (rc) mem_unlock(space, &node->lock);
         else rc = tree_put(space, ref, &value);
-        if (rc || shape.is_none) {
-            if (rc) cell_discard(space, &value);
+        if (!rc && shape.is_none) {
             tree_prune(space, ref);
-            if (!rc && (rc = api_hide_base(space, key)) == KVSPACE_ENOENT) rc = 0;
+            if ((rc = api_hide_base(space, key)) == KVSPACE_ENOENT) rc = 0;
         }
-    } else cell_discard(space, &value);
+    } else if (rc == KVSPACE_ENOENT) rc = expected ? KVSPACE_EMISMATCH : 0; /* it shall be absent, and is */
+    if (rc) cell_discard(space, &value);
     return ends(space, rc, key);
 }
 
@@ -370,7 +376,10 @@ int kvspace_incr(kvspace *space, const char *key, int64_t delta, int64_t *sum) {
     uint32_t ref;
     int rc = begin_write(space, key);
     if (rc) return rc;
-    rc = api_lock_for_update(space, key, &ref);
+    struct once_mark *once = space->once;
+    space->once = NULL; /* of the sum, not of what an overlay brings up */
+    rc = api_lock_for_update(space, key, true, &ref);
+    space->once = once;
     if (!rc) rc = api_incr_locked(space, ref, delta, sum);
     return ends(space, rc, key);
 }

@@ -64,6 +64,7 @@ static bool lock_is_of(const _Atomic uint32_t *word, uint32_t slot) {
 /* Phase 1, acting as the dead one: what its locks guard is made whole, then they are released. */
 static void settle(struct arena *arena) {
     struct party_slot *dead = arena->self;
+    atomic_fetch_add_explicit(&arena->header->code_changes, 1, memory_order_release); /* it may have died before it could say so */
     for (unsigned i = 0; i < PARTY_HELD_MAX; i++) {
         uint64_t at = atomic_load_explicit(&dead->held[i], memory_order_acquire);
         _Atomic uint32_t *word = lock_word(arena, at);

@@ -17,7 +17,7 @@ int kvspace_slot_open(kvspace *space, const char *key, enum kvspace_slot_mode mo
     rc = tree_walk(space, key, &walk);
     if (!rc && *walk.at && walk.special_tag == NODE_TAG_PROVIDER) rc = KVSPACE_EUNSUPPORTED;
     bool brought_up = walk.special_tag == NODE_TAG_OVERLAY && *walk.special_at && mode == KVSPACE_SLOT_CREATE;
-    if (!rc && brought_up) rc = api_lock_for_update(space, key, &ref);
+    if (!rc && brought_up) rc = api_lock_for_update(space, key, true, &ref);
     else if (!rc) rc = tree_lock_key(space, key, mode == KVSPACE_SLOT_CREATE, &ref);
     if (!rc) {
         struct node *node = tree_node(space, ref);

@@ -10,6 +10,7 @@
 #include "kvspace/party.h"
 
 #include <kvspace/kvspace.h>
+#include <string.h>
 
 enum { SPACE_PROVIDERS_MAX = 16, SPACE_WRITES_MAX = 64, SPACE_LEND_COPY_MAX = 512 };
 
@@ -20,8 +21,16 @@ struct lend_chunk {
     _Alignas(64) unsigned char bytes[];
 };
 
+/* In the space: how a change that must not be made twice tells, also when its maker dies, whether it has been made. Whoever sets
+ * space->once to one gets `done` set to 1 by the next change of a value (tree_put), or by whoever recovers its maker. */
+struct once_mark {
+    _Atomic uint64_t done;
+    _Atomic uint64_t result; /* the maker's own, written before the change */
+};
+
 struct kvspace {
     struct arena arena;
+    struct once_mark *once; /* of the change under way; NULL: none */
     struct tree_root *tree;
     uint32_t root;
     uint32_t owner;
@@ -79,5 +88,11 @@ static inline int space_begin(kvspace *space) {
     return party_enter(&space->arena);
 }
 static inline void space_end(kvspace *space) { party_exit(&space->arena); }
+
+/* After a change that everybody sees: what is below /lib (but for its system variables, where functions are built) is code. */
+static inline void space_wrote(kvspace *space, const char *key) {
+    if (strncmp(key, "/lib", 4) == 0 && strncmp(key + 4, "/‥", 4) != 0)
+        atomic_fetch_add_explicit(&space->arena.header->code_changes, 1, memory_order_release);
+}
 
 #endif

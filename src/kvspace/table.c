@@ -70,7 +70,7 @@ static void index_put(struct table *table, uint32_t hash, uint32_t position) {
             atomic_store_explicit(&index[slot], position + 1, memory_order_release);
             return;
         }
-    assert(!"the index has more words than entries");
+    assert(false); /* the index has more words than entries */
 }
 
 uint32_t table_append(struct table *table, uint32_t hash, uint32_t node) {

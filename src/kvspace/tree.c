@@ -251,7 +251,7 @@ int tree_put(kvspace *space, uint32_t ref, const struct tree_value *value) {
     struct cell_value cell = value->cell;
     if (cell_value_tag(old) == NODE_TAG_HIDDEN) cell.head |= NODE_FLAG_OPAQUE; /* what the base has below stays deleted */
     cell.head |= old.head & NODE_FLAG_OPAQUE;
-    if (!value->block && !cell_value_is_block(old)) {
+    if (!value->block && !cell_value_is_block(old) && !space->once) {
         put_scalar(space, ref, node, cell);
         return 0;
     }
@@ -260,6 +260,7 @@ int tree_put(kvspace *space, uint32_t ref, const struct tree_value *value) {
     intent_word(&space->arena, 0, ref);
     intent_word(&space->arena, 1, node_ver_after(ver, 1));
     intent_word(&space->arena, 2, detach ? members : 0);
+    intent_word(&space->arena, 3, space->once ? (uint64_t)((unsigned char *)space->once - space->arena.base) : 0);
     intent_word(&space->arena, TREE_WORD_LIST, 0);
     intent_word(&space->arena, TREE_WORD_POP, 0);
     if (cell_value_is_block(old)) block_drop_later(&space->arena, (uint32_t)old.payload);
@@ -267,6 +268,9 @@ int tree_put(kvspace *space, uint32_t ref, const struct tree_value *value) {
     intent_begin(&space->arena, TREE_INTENT_SET);
     FAULT_STEP(); /* killed: ver tells recovery that the old value stands */
     node_put(node, cell);
+    FAULT_STEP();
+    if (space->once) atomic_store_explicit(&space->once->done, 1, memory_order_release);
+    space->once = NULL;
     FAULT_STEP(); /* killed from here on: recovery keeps the new block, drops the old one, detaches the members */
     if (detach) atomic_store_explicit(&node->members, 0, memory_order_release);
     if (value->block) mem_keep(space, value->block);

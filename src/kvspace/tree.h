@@ -12,7 +12,7 @@
 enum tree_intent {
     TREE_INTENT_NONE = 0,
     TREE_INTENT_REBUILD, /* owner, member, new table */
-    TREE_INTENT_SET,     /* node, ver afterwards, members' table to detach or 0 */
+    TREE_INTENT_SET,     /* node, ver afterwards, members' table to detach or 0, byte of a once_mark or 0 */
     TREE_INTENT_INSERT,  /* parent, child, member */
     TREE_INTENT_DELETE,  /* parent, child, member, hash; LIST */
     TREE_INTENT_DETACH,  /* node, -, table; LIST */

@@ -238,7 +238,11 @@ static enum party_outcome settle_delete(kvspace *space, struct party_slot *dead)
 static enum party_outcome settle_set(kvspace *space, struct party_slot *dead) {
     struct node *node = node_at(&space->arena, tree_word(dead, 0));
     uint32_t members = tree_word(dead, 2);
+    uint64_t mark_at = tree_word64(dead, 3);
     if (!node || node_ver(node) != tree_word64(dead, 1)) return OUTCOME_UNDONE;
+    struct once_mark *mark = mark_at % FORMAT_UNIT || mark_at / FORMAT_UNIT > UINT32_MAX
+                                 ? NULL : arena_at(&space->arena, (uint32_t)(mark_at / FORMAT_UNIT), sizeof *mark);
+    if (mark_at && mark) atomic_store_explicit(&mark->done, 1, memory_order_release);
     if (members && atomic_load_explicit(&node->members, memory_order_relaxed) == members)
         atomic_store_explicit(&node->members, 0, memory_order_release);
     return OUTCOME_DONE;

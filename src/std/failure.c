@@ -205,12 +205,10 @@ int kvlang_failure_text(kvlang *lang, uint64_t vid, char **text) {
 }
 
 int kvlang_remove(kvlang *lang, uint64_t vid) {
-    char key[64];
     enum kvlang_status status;
     int rc = kvlang_status_of(lang, vid, &status);
     if (rc) return rc;
-    if (status == KVLANG_RUNNING) return handle_fail(lang, KVLANG_EBUSY, "vthread %llu is running", (unsigned long long)vid);
-    snprintf(key, sizeof key, "/vthread/%llu", (unsigned long long)vid);
-    rc = kvspace_del(lang->space, key);
-    return rc ? handle_space_error(lang, rc) : KVLANG_OK;
+    rc = vthread_remove(lang->core, vid);
+    if (rc == RUN_BUSY) return handle_fail(lang, KVLANG_EBUSY, "vthread %llu is running", (unsigned long long)vid);
+    return rc ? handle_fault(lang, -rc) : KVLANG_OK;
 }

@@ -10,6 +10,7 @@
 #include "core/caps.h"
 #include "core/exec.h"
 #include "core/ext.h"
+#include "core/lease.h"
 #include "core/native.h"
 #include "core/text.h"
 #include "core/tree_value.h"
@@ -295,6 +296,7 @@ int kvlang_run(kvlang *lang, uint64_t vid, uint64_t steps, enum kvlang_status *s
     if (rc) return rc;
     int ended = vthread_run(lang->core, vid, steps);
     if (ended < 0) return handle_fault(lang, -ended);
+    if (ended == RUN_BUSY) return handle_fail(lang, KVLANG_EBUSY, "another runtime is running vthread %llu", (unsigned long long)vid);
     if (status) *status = status_now(record);
     return KVLANG_OK;
 }
@@ -302,6 +304,12 @@ int kvlang_run(kvlang *lang, uint64_t vid, uint64_t steps, enum kvlang_status *s
 int kvlang_run_spawned(kvlang *lang) {
     core_ready_run(lang->core);
     return KVLANG_OK;
+}
+
+int kvlang_serve(kvlang *lang, const volatile int *stop, int once) {
+    static const volatile int never = 0;
+    int rc = core_serve(lang->core, stop ? stop : &never, once != 0);
+    return rc ? handle_fault(lang, rc) : KVLANG_OK;
 }
 
 static int ask(kvlang *lang, uint64_t vid, const char *wanted) {
@@ -324,7 +332,7 @@ int kvlang_cancel(kvlang *lang, uint64_t vid) {
 
 void kvlang_interrupt(kvlang *lang) {
     struct vthread_record *record = lang->core->record;
-    if (record) atomic_fetch_or_explicit(&record->attention, ATTENTION_PAUSE, memory_order_release);
+    if (record) attention_ask(record, ATTENTION_PAUSE);
 }
 
 void kvlang_on_failure(kvlang *lang, void (*failed)(void *context, kvlang *lang, uint64_t vid), void *context) {
