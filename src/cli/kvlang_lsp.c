@@ -1,4 +1,5 @@
-/* `kvlang lsp`: the language server on standard input and output. Relies on lsp.h.
+/* `kvlang lsp`: the language server on standard input and output; with -s the functions of a space count too, which is only
+ * read. Relies on lsp.h.
  * Promises: diagnostics wait until nothing more of the editor is there to be read, so that fast typing costs one check;
  * ends when the stream ends, with status 1 unless the editor has said `exit` after `shutdown`. */
 #include <errno.h>
@@ -30,14 +31,19 @@ static bool more_waits(int fd) {
 }
 
 enum program_status command_lsp(struct program *program) {
-    (void)program;
+    struct kvspace_problem problem = {0};
+    struct kvspace_open_options options = {.create = KVSPACE_CREATE_NEVER, .label = "kvlang lsp", .problem = &problem,
+        .trust = program->trust ? KVSPACE_TRUST_OTHERS : KVSPACE_TRUST_OWN};
+    kvspace *space = NULL;
+    if (program->dsn && kvspace_open_with(program->dsn, &options, &space))
+        return program_fail(program, PROGRAM_SPACE, "cannot open %s: %s", program->dsn, problem.message);
     int output = STDOUT_FILENO;
     struct text_out out = {.write = write_all, .context = &output};
     struct lsp_server *server = malloc(sizeof *server);
     char *chunk = malloc(CHUNK);
     enum program_status status = PROGRAM_FAILED;
     if (server && chunk) {
-        lsp_start(server, &out, NULL);
+        lsp_start(server, &out, space);
         ssize_t count;
         do {
             if (!more_waits(STDIN_FILENO)) lsp_settle(server);
@@ -48,6 +54,7 @@ enum program_status command_lsp(struct program *program) {
         status = server->status ? PROGRAM_FAILED : PROGRAM_OK;
         lsp_end(server);
     } else (void)program_fail(program, PROGRAM_FAILED, "no memory");
+    if (space) kvspace_close(space);
     free(chunk);
     free(server);
     return status;

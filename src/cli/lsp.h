@@ -5,6 +5,8 @@
 #ifndef CLI_LSP_H
 #define CLI_LSP_H
 
+#include <kvspace/kvspace.h>
+
 #include "cli/lsp_index.h"
 #include "cli/lsp_json.h"
 #include "cli/lsp_frame.h"
@@ -37,6 +39,8 @@ struct lsp_document {
 
 struct lsp_server {
     struct text_out *out;
+    kvspace *space;            /* NULL: none */
+    struct layout_tree names; /* of the space */
     struct opcode_tree opcodes;
     struct lsp_frames frames;
     struct lsp_document *documents;
@@ -47,8 +51,8 @@ struct lsp_server {
     const char *message;  /* of the error that a method gives; static */
 };
 
-/* out takes what is sent; space: the functions of an open space, or NULL. Both are borrowed. */
-void lsp_start(struct lsp_server *server, struct text_out *out, const struct layout_tree *space);
+/* out takes what is sent; space: whose functions count too, or NULL. Both are borrowed. */
+void lsp_start(struct lsp_server *server, struct text_out *out, kvspace *space);
 /* Takes bytes of the editor and answers what they complete. Gives false once the server has ended. */
 bool lsp_feed(struct lsp_server *server, const char *bytes, size_t count);
 /* Nothing more is waiting: sends the diagnostics of the documents that have changed. */
@@ -85,6 +89,7 @@ void lsp_send_error(struct lsp_server *server, struct lsp_value id, enum lsp_err
 void lsp_send_diagnostics(struct lsp_server *server, struct lsp_document *document, bool closing);
 void lsp_put_text(struct json_writer *json, struct ast_text text);
 /* The members `line` … of a range between two offsets. */
+void lsp_put_place(struct json_writer *json, struct lsp_position place); /* an empty one */
 void lsp_put_range(struct json_writer *json, const struct lsp_text *text, uint32_t from, uint32_t to);
 
 /* ---- lsp_describe.c ---- */

@@ -1,5 +1,7 @@
-/* Hover and go to definition: what the name under the cursor is, and where it is declared. Relies on lsp.h.
+/* Hover and go to definition: what the name under the cursor is, and where it is declared; of what a space has, by the file
+ * and line that were laid out with it, where the file has an absolute name. Relies on lsp.h.
  * Promise: answers null where there is no name, or one that nothing is known of. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/lsp.h"
@@ -158,6 +160,38 @@ static bool definition_of(struct lsp_server *server, struct lsp_document *docume
     return mark->kind == LSP_MARK_HEAD && declaration_of(document, mark->node, place);
 }
 
+/* The function of the space: `‥file` and the first row of `‥map`, which are line and column from 1. */
+static bool put_laid_out(struct lsp_server *server, struct ast_text path, struct json_writer *json) {
+    static const char plain[] = "/-._~ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    char key[KVSPACE_KEY_MAX + 1], file[KVSPACE_KEY_MAX + 1];
+    struct kvspace_value map;
+    int32_t at[2];
+    size_t bytes;
+    if (!server->space || snprintf(key, sizeof key, "%.*s/‥file", (int)path.length, path.at) >= (int)sizeof key) return false;
+    if (kvspace_get_text(server->space, key, file, sizeof file, &bytes) || file[0] != '/') return false;
+    snprintf(key, sizeof key, "%.*s/‥map", (int)path.length, path.at);
+    if (kvspace_get(server->space, key, &map) || map.body_bytes < sizeof at) return false;
+    memcpy(at, map.body, sizeof at);
+    if (at[0] < 1 || at[1] < 1) return false;
+    struct text_buffer uri = {0};
+    struct text_out out = text_buffer_out(&uri);
+    text_puts(&out, "file://");
+    for (size_t i = 0; file[i]; i++) {
+        char escape[4];
+        snprintf(escape, sizeof escape, "%%%02X", (unsigned)(unsigned char)file[i]);
+        if (strchr(plain, file[i])) text_put(&out, file + i, 1);
+        else text_puts(&out, escape);
+    }
+    json_object_begin(json);
+    json_key_text(json, "uri");
+    json_put_string(json, uri.bytes, uri.length);
+    json_key_text(json, "range");
+    lsp_put_place(json, (struct lsp_position){(uint32_t)at[0] - 1, (uint32_t)at[1] - 1});
+    json_object_end(json);
+    text_buffer_free(&uri);
+    return true;
+}
+
 enum lsp_error lsp_definition(struct lsp_server *server, struct lsp_value params, struct json_writer *json) {
     uint32_t offset;
     enum lsp_error error;
@@ -166,7 +200,8 @@ enum lsp_error lsp_definition(struct lsp_server *server, struct lsp_value params
     const struct lsp_mark *mark = lsp_index_mark(&document->index, offset);
     struct place place;
     if (!mark || !definition_of(server, document, mark, &place)) {
-        json_put_null(json);
+        struct symbol *symbol = mark ? lsp_symbol_of(&document->index, mark) : NULL;
+        if (!symbol || !put_laid_out(server, symbol->path, json)) json_put_null(json);
         return LSP_OK;
     }
     json_object_begin(json);

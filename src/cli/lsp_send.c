@@ -71,6 +71,13 @@ static void put_position(struct json_writer *json, const char *key, struct lsp_p
     json_object_end(json);
 }
 
+void lsp_put_place(struct json_writer *json, struct lsp_position place) {
+    json_object_begin(json);
+    put_position(json, "start", place);
+    put_position(json, "end", place);
+    json_object_end(json);
+}
+
 void lsp_put_range(struct json_writer *json, const struct lsp_text *text, uint32_t from, uint32_t to) {
     json_object_begin(json);
     put_position(json, "start", lsp_text_position(text, from));

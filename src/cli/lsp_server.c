@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/lsp.h"
+#include "layout/tree_names.h"
 
 struct method {
     const char *name;
@@ -168,11 +169,13 @@ void lsp_settle(struct lsp_server *server) {
     }
 }
 
-void lsp_start(struct lsp_server *server, struct text_out *out, const struct layout_tree *space) {
+void lsp_start(struct lsp_server *server, struct text_out *out, kvspace *space) {
     memset(server, 0, sizeof *server);
     server->out = out;
     server->status = 1; /* of a stream that ends without `exit` */
-    opcode_tree_start(&server->opcodes, space);
+    server->space = space;
+    if (space) tree_names(space, &server->names);
+    opcode_tree_start(&server->opcodes, space ? &server->names : NULL);
 }
 
 void lsp_end(struct lsp_server *server) {

@@ -22,7 +22,7 @@ struct layout_found {
 struct layout_tree {
     void *context;
     int (*find)(void *context, struct ast_arena *arena, struct ast_text key, struct layout_found *found);
-    /* Every function and opcode of the tree: calls visit with its key; for suggestions. */
+    /* Everything that the tree has at /lib: calls visit with its key (only valid for the call); for suggestions and completion. */
     int (*each)(void *context, void (*visit)(void *visitor, struct ast_text key, uint8_t kind), void *visitor);
 };
 

@@ -85,12 +85,13 @@ struct visiting {
     char key[KVSPACE_KEY_MAX + 1];
 };
 
-/* Functions and opcodes below the key: members are functions of the lib, children are functions, libs or both. */
+/* Everything that has a value below the key: members are functions of the lib, children are functions, libs or both. */
 static int each_below(struct visiting *visiting, size_t length, unsigned depth) {
     enum { LIBS_NEST_MOST = 16 };
     struct kvspace_entry entry;
     kvspace_cursor *cursor;
-    int rc = kvspace_list_open(visiting->space, visiting->key, NULL, &cursor);
+    const struct kvspace_list_options options = {.what = KVSPACE_LIST_ALL};
+    int rc = kvspace_list_open(visiting->space, visiting->key, &options, &cursor);
     if (rc) return rc == KVSPACE_ENOENT ? 0 : rc;
     while ((rc = kvspace_list_next(cursor, &entry)) == 0) {
         struct kvspace_value value;
@@ -99,9 +100,9 @@ static int each_below(struct visiting *visiting, size_t length, unsigned depth) 
         uint8_t kind = FOUND_NOTHING;
         if (entry.has_value && kvspace_get(visiting->space, visiting->key, &value) == 0) kind = kind_of(&value);
         size_t bytes = length + entry.text_bytes;
-        if (kind == FOUND_FUNCTION || kind == FOUND_OPCODE) visiting->visit(visiting->visitor, (struct ast_text){visiting->key, (uint32_t)bytes}, kind);
-        else if (depth < LIBS_NEST_MOST) rc = each_below(visiting, bytes, depth + 1);
-        if (entry.has_members && kind != FOUND_NOTHING && depth < LIBS_NEST_MOST) rc = each_below(visiting, bytes, depth + 1);
+        if (kind != FOUND_NOTHING) visiting->visit(visiting->visitor, (struct ast_text){visiting->key, (uint32_t)bytes}, kind);
+        if ((kind == FOUND_NOTHING || kind == FOUND_VALUE) && depth < LIBS_NEST_MOST) rc = each_below(visiting, bytes, depth + 1);
+        if (!rc && entry.has_members && (kind == FOUND_FUNCTION || kind == FOUND_OPCODE) && depth < LIBS_NEST_MOST) rc = each_below(visiting, bytes, depth + 1);
         visiting->key[length] = '\0';
         if (rc) break;
     }

@@ -69,6 +69,15 @@ static int find(void *context, struct ast_arena *arena, struct ast_text key, str
     return row ? fill(row, arena, found) : 0;
 }
 
+/* Whether the space has the key too, and visits it. */
+static bool space_has(const struct opcode_tree *opcodes, struct ast_text key) {
+    struct ast_arena arena = {0};
+    struct layout_found found = {0};
+    bool has = opcodes->space && opcodes->space->each && !opcodes->space->find(opcodes->space->context, &arena, key, &found) && found.kind != FOUND_NOTHING;
+    ast_arena_free(&arena);
+    return has;
+}
+
 static int each(void *context, void (*visit)(void *visitor, struct ast_text key, uint8_t kind), void *visitor) {
     const struct opcode_tree *opcodes = context;
     for (uint32_t t = 0; t < opcodes->count; t++)
@@ -77,7 +86,8 @@ static int each(void *context, void (*visit)(void *visitor, struct ast_text key,
             size_t length = strlen(opcodes->tables[t].rows[i].name);
             if (length > sizeof key - 5) continue;
             memcpy(key + 5, opcodes->tables[t].rows[i].name, length);
-            visit(visitor, (struct ast_text){key, (uint32_t)length + 5}, FOUND_OPCODE);
+            struct ast_text path = {key, (uint32_t)length + 5};
+            if (!space_has(opcodes, path)) visit(visitor, path, FOUND_OPCODE);
         }
     return opcodes->space && opcodes->space->each ? opcodes->space->each(opcodes->space->context, visit, visitor) : 0;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The language server, spoken to: a session of an editor with diagnostics, hover, definitions, completion, formatting and the
-outline, columns counted in UTF-16, and then everything that an editor should not send: bad frames, bad JSON, bad order, bad
+outline, columns counted in UTF-16, with and without a space, and then everything that an editor should not send: bad frames, bad JSON, bad order, bad
 positions, huge documents. After each of them the server must still answer.
 Relies on KVLANG_BUILD_DIR (the program kvlang). Exit status 0 when all holds."""
 import json
@@ -10,6 +10,7 @@ import queue
 import random
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -35,8 +36,8 @@ def same(wanted, got, message):
 class Editor:
     """One server and what it sends, read by a thread."""
 
-    def __init__(self, initialize=True, capabilities=None):
-        self.process = subprocess.Popen([KVLANG, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def __init__(self, initialize=True, capabilities=None, arguments=()):
+        self.process = subprocess.Popen([KVLANG, *arguments, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.received = queue.Queue()
         self.notices = []
         self.number = 0
@@ -434,6 +435,35 @@ def test_columns():
     editor.diagnostics(uri)
     editor.alive("an edit inside of a surrogate pair")
     editor.quit()
+
+
+def test_space():
+    """With -s the functions of a space count: in diagnostics, hover, completion, and definitions by the file that was laid out."""
+    with tempfile.TemporaryDirectory() as folder:
+        library = pathlib.Path(folder) / "ein Brief.kv"
+        library.write_text("struct Card { n:int64 = 0 }\n\n# Sends.\nrwfunc send(to:[]char/utf32) -> (id:int64) { 7 -> id }\n"
+                           "lib post { rwfunc weigh(g:int64) -> (x:int64) { g -> x } }\nprintln(send(\"a\"))\n", encoding="utf-8")
+        space = str(pathlib.Path(folder) / "space")
+        done = subprocess.run([KVLANG, "-s", space, library], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        same(("7\n", 0), (done.stdout, done.returncode), f"a file is laid out: {done.stderr}")
+        editor = Editor(arguments=["-s", space])
+        uri = "file:///s.kv"
+        text = "println(send(1), post·weigh(2))\nsned(1)\ncard = Card{n=1}\npost.\ncard·\n"
+        found = editor.open(uri, text[:text.index("post.")])
+        same(["TypeError", "NameError"], [report["code"] for report in sorted(found, key=lambda r: r["range"]["start"]["line"])], "checked against the space")
+        check(any("`send`" in report["message"] for report in found), "a function of the space is suggested")
+        editor.change(uri, {"text": text})
+        found = hovers(editor, uri, text, "send(1)", "rwfunc send(to:[]char/utf32) -> (id:int64)")
+        check("Sends." in found["contents"]["value"], "its documentation")
+        hovers(editor, uri, text, "post·weigh", "rwfunc post·weigh(g:int64) -> (x:int64)", 7)
+        found = editor.at("definition", uri, position(text, "send(1)"))
+        same((library.as_uri(), 3), (found["uri"], found["range"]["start"]["line"]) if found else None, "the file that was laid out")
+        same({"weigh"}, set(labels(editor, uri, text, "post.\n", 5)), "members of a lib of the space")
+        check({"send", "post", "Card"} <= set(labels(editor, uri, text, "sned", 0)), "names of the space")
+        same({"n"}, set(labels(editor, uri, text, "card·\n", 5)), "fields of a struct of the space")
+        editor.quit()
+        done = subprocess.run([KVLANG, "-s", folder + "/none", "lsp"], capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL, check=False)
+        same(3, done.returncode, "a space that is not there")
 
 
 def test_order():
