@@ -1,10 +1,9 @@
-/* ps, resume, pause, kill, serve: the vthreads of a space, seen and steered from outside. Relies on kvlang.h, and on the keys of
+/* ps, resume, pause, kill: the vthreads of a space, seen and steered from outside. Relies on kvlang.h, and on the keys of
  * /vthread for what is shown. Promises: commands without numbers take the vthreads in the order in which they were made. */
 #include "cli/kvlang_program.h"
 #include "cli/table.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -291,44 +290,4 @@ enum program_status command_pause(struct program *program) {
 
 enum program_status command_kill(struct program *program) {
     return ask_and_wait(program, kvlang_cancel);
-}
-
-/* ---- serve ---- */
-
-static volatile sig_atomic_t interrupted; /* written by the handler alone */
-
-static void note_interrupt(int number) {
-    (void)number;
-    interrupted = 1;
-}
-
-/* One pass over the vthreads that are ready. Gives how many it ran. */
-static size_t serve_pass(struct program *program) {
-    struct vids vids = {0};
-    size_t ran = 0;
-    read_vids(program, &vids);
-    for (size_t i = 0; i < vids.count && !interrupted; i++) {
-        enum kvlang_status status;
-        if (kvlang_status_of(program->lang, vids.items[i], &status) || has_ended(status) || status == KVLANG_PAUSED) continue;
-        if (kvlang_run(program->lang, vids.items[i], 0, &status)) continue;
-        ran++;
-        if (status == KVLANG_FAILED) program_show_failure(program, vids.items[i]);
-    }
-    kvlang_run_spawned(program->lang);
-    free(vids.items);
-    return ran;
-}
-
-enum program_status command_serve(struct program *program) {
-    struct sigaction action = {.sa_handler = note_interrupt}; /* no SA_RESTART: sleeping calls end */
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    struct kvspace_watch_options options = {.timeout_ms = 1000};
-    while (!interrupted) {
-        if (serve_pass(program)) continue;
-        if (program_given(program, OPTION_ONCE)) break;
-        kvspace_watch(program->space, "/vthread", &options, NULL);
-    }
-    return PROGRAM_OK;
 }

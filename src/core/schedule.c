@@ -384,6 +384,7 @@ static int serve_pass(struct core *core, const volatile int *stop, size_t *ran, 
         if (is_ready(core, record, now)) {
             int done = turn(core, vid, record, ref);
             *ran += done != RUN_BUSY;
+            if (done == RUN_PAUSED && *stop) vthread_status_set(core, record, STATUS_WAIT); /* it was us that were stopped */
         } else if (lease_is_live(core, record)) {
             *others = true;
         }
