@@ -121,13 +121,14 @@ int pages_take(struct arena *arena, unsigned kind, unsigned class, uint64_t coun
     return 0;
 }
 
-/* Joins the free run at `page` with a free neighbour behind it. */
-static void join_next(struct arena *arena, uint64_t page) {
+/* Joins the free run at `page` with a free neighbour behind it. `indexed`: the neighbour is in a bin; the links of one that is
+ * not are what was there before, and must not be followed. */
+static void join_next(struct arena *arena, uint64_t page, bool indexed) {
     uint64_t run = page_run(page_get(arena, page)), next = page + run;
     if (!is_free_run(arena, next)) return;
     uint64_t more = page_run(page_get(arena, next));
     if (!more || more > pages_high(arena) - next || run + more >= RUN_FREEING) return;
-    bin_remove(arena, next, more);
+    if (indexed) bin_remove(arena, next, more);
     page_set(arena, next + more - 1, page_pack(PAGE_TAIL, 0, (uint32_t)(run + more)));
     FAULT_STEP(); /* killed here: the tail's length is wrong until the index is made anew */
     page_set(arena, page, page_pack(PAGE_FREE, 0, (uint32_t)(run + more)));
@@ -152,11 +153,11 @@ static void free_run(struct arena *arena, uint64_t page) {
     FAULT_STEP(); /* killed here: free but not indexed; the index is made anew */
     if (run >= PUNCH_LEAST)
         (void)platform_file_punch(arena->fd, arena->first + page * FORMAT_PAGE, run * FORMAT_PAGE);
-    join_next(arena, page);
+    join_next(arena, page, true);
     uint64_t before = free_before(arena, page);
     if (before != NOWHERE) {
         bin_remove(arena, before, page_run(page_get(arena, before)));
-        join_next(arena, before);
+        join_next(arena, before, false);
         page = before;
     }
     bin_add(arena, page, page_run(page_get(arena, page)));
