@@ -279,6 +279,7 @@ static int move_once(kvspace *space, struct move_end *from, struct move_end *to,
     for (unsigned i = 0; i < count; i++) tree_wake(space, order[i]->parent);
     tree_wake(space, from->node);
     tree_prune(space, from->parent);
+    if (old) tree_prune(space, old->parent); /* made for nothing, if nothing stood at the target */
     return 0;
 }
 
