@@ -6,7 +6,7 @@
         space["/picture"] = numpy.zeros((480, 640), "u1")
         with space.reading():
             view = space["/picture"]      # no copy, and it never changes
-        space.watch("/bank/ann", timeout=1.0)
+        space.wait_until("/bank/ann", 100, timeout=1.0)
 
 See docs/python.md. Errors are kvspace.Error, one class a code: kvspace.ENOENT is also a KeyError."""
 from . import _errors
