@@ -212,7 +212,7 @@ static int compare_value(struct walk *walk, const struct kvspace_value *wanted) 
     return same ? 0 : DIFFERENT;
 }
 
-/* Children of the key that are not `‥`. */
+/* Children of the key that are rows: `[r,c]`. */
 static int count_children(kvspace *space, const char *key, uint64_t *count) {
     struct kvspace_list_options options = {.what = KVSPACE_LIST_CHILDREN};
     struct kvspace_entry entry;
@@ -220,13 +220,12 @@ static int count_children(kvspace *space, const char *key, uint64_t *count) {
     *count = 0;
     int rc = kvspace_list_open(space, key, &options, &cursor);
     if (rc) return rc == KVSPACE_ENOENT ? 0 : rc;
-    while ((rc = kvspace_list_next(cursor, &entry)) == 0) ++*count;
+    while ((rc = kvspace_list_next(cursor, &entry)) == 0) *count += entry.name[0] == '[';
     kvspace_list_close(cursor);
     return rc == KVSPACE_EEND ? 0 : rc;
 }
 
-/* *same: what stands at the item's key is the item. */
-static int compare_item(kvspace *space, const struct layout_item *item, bool *same) {
+int emit_same(kvspace *space, const struct layout_item *item, bool *same) {
     struct walk walk;
     uint64_t children;
     int rc = start_walk(&walk, space, item->path, compare_value);
@@ -372,7 +371,7 @@ int emit_unit(kvspace *space, const struct layout_unit *unit) {
     int rc = 0;
     for (uint32_t i = 0; i < unit->count && !rc; i++) {
         bool same;
-        rc = compare_item(space, &unit->items[i], &same);
+        rc = emit_same(space, &unit->items[i], &same);
         if (!rc) rc = same ? refresh_origin(space, &unit->items[i], unit->file) : replace_item(space, &unit->items[i], unit->file);
     }
     return rc ? rc : write_inits(space, unit);

@@ -8,5 +8,7 @@
 
 /* Writes all items and `/lib/‥inits`. Gives 0 or a KVSPACE_E code with its message on the space. */
 int emit_unit(kvspace *space, const struct layout_unit *unit);
+/* *same: what stands at the item's key is the item, as far as it does not matter where it came from. Gives 0 or a KVSPACE_E code. */
+int emit_same(kvspace *space, const struct layout_item *item, bool *same);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <kvspace/kvspace.h>
+#include "kvspace/textout.h"
 
 /* What the functions return; a value a sink returned other than 0 is passed on as it is (sinks return negative ones). */
 enum layout_rc {
@@ -44,5 +45,19 @@ void layout_names_free(struct layout_names *names);
 /* Compiles a source against what the space has at /lib, and lays it out there if `write`: each function in one step, what has not
  * changed is left alone. Where there are errors nothing is written. *names (may be NULL): filled on LAYOUT_OK, else empty. */
 int layout_into(kvspace *space, const struct layout_source *source, bool write, struct layout_names *names, layout_sink sink, void *context);
+
+/* Which of a source's functions would replace another one that a vthread which has not ended may still call: in affected->functions, for
+ * layout_names_free. Nothing is written; warnings are not told. */
+int layout_affected(kvspace *space, const struct layout_source *source, struct layout_names *affected, layout_sink sink, void *context);
+
+/* What layout_dump found: functions, opcodes and structs, and how many of them its text does not give back as they are (their rows were
+ * written or changed by hand so that no source means them). */
+struct layout_dumped {
+    uint32_t count, inexact;
+};
+
+/* Source that lays out to what stands at `key` (a function, `/lib/pkg`, `/lib`) and below, or with `rows` a listing of the rows. Of all of /lib the
+ * opcodes that runtimes registered are left out. Output goes to `out`, whose error the caller looks at. */
+int layout_dump(kvspace *space, const char *key, bool rows, struct text_out *out, struct layout_dumped *result);
 
 #endif

@@ -163,6 +163,7 @@ static void file_rwir(struct filing *filing, struct ast_text package, const stru
     struct layout_item *item = symbol && symbol->node == node ? add_item(filing, ITEM_RWIR) : NULL;
     if (!item) return;
     item->path = path;
+    item->source = node->as.function.source;
     item->doc = node->as.function.doc;
     item_params(filing, item, symbol);
     struct lower lower; /* only for duplicate names */
