@@ -36,7 +36,8 @@ static void check_received(struct received *received, unsigned *results, unsigne
     if (received->bytes.length && !lsp_frames_put(&frames, received->bytes.bytes, received->bytes.length)) broken("memory");
     for (enum lsp_frame_event event; (event = lsp_frames_next(&frames, &body, &length)) != LSP_FRAME_NONE;) {
         struct lsp_value message;
-        if (event == LSP_FRAME_BAD || !lsp_parse(body, length, &message)) broken("what is sent is well-formed");
+        if (event == LSP_FRAME_BAD) broken("what is sent is framed");
+        if (!lsp_parse(body, length, &message)) broken("what is sent is JSON");
         if (!lsp_is(lsp_member(message, "jsonrpc"), "2.0")) broken("a message says its version");
         bool answer = lsp_member(message, "id").length != 0;
         if (answer && (lsp_member(message, "result").length != 0) == (lsp_member(message, "error").length != 0)) broken("a result or an error");
