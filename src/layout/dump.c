@@ -156,7 +156,11 @@ static int split_init(struct dump *dump, struct dumped *dumped) {
         dumped->is_init = true;
         dumped->starts = ast_alloc(dump->arena, ((size_t)items->count + 1) * sizeof *dumped->starts);
         if (!dumped->starts) rc = PARSE_NO_MEMORY;
-        for (uint32_t i = 0; !rc && i < items->count; i++) dumped->starts[dumped->start_count++] = items->at[i]->at.offset;
+        for (uint32_t i = 0; !rc && i < items->count; i++) { /* a statement begins its line */
+            uint32_t start = items->at[i]->at.offset;
+            while (start && dumped->text.at[start - 1] != '\n') start--;
+            dumped->starts[dumped->start_count++] = start;
+        }
     }
     reading_free(&reading);
     return rc == PARSE_NO_MEMORY ? KVSPACE_ENOMEM : 0;

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "kvspace/space.h"
 #include "kvspace/utf8.h"
+#include "layout/sweep.h"
 
 /* A walk over what an item has below its key; `visit` gets the key's rest and the value that belongs there. */
 struct walk {
@@ -319,16 +319,6 @@ static int move_foreign(kvspace *space, const char *from, const char *to) {
     return rc == KVSPACE_EEND ? 0 : rc;
 }
 
-static int stamp_old(kvspace *space, const char *old) {
-    char key[KVSPACE_KEY_MAX + 1];
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    int64_t nanoseconds = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    struct kvspace_value value = kvspace_value_scalar(KVSPACE_TIME, &nanoseconds);
-    if (snprintf(key, sizeof key, "%s/‥replaced", old) >= (int)sizeof key) return KVSPACE_EKEY;
-    return kvspace_set(space, key, &value);
-}
-
 static int replace_item(kvspace *space, const struct layout_item *item, struct ast_text file) {
     char key[KVSPACE_KEY_MAX + 1], stage[64], old[KVSPACE_KEY_MAX + 1];
     uint64_t version;
@@ -345,7 +335,7 @@ static int replace_item(kvspace *space, const struct layout_item *item, struct a
     if (!rc) rc = kvspace_replace(space, stage, key, version ? old : NULL);
     if (rc || !version) return rc;
     rc = move_foreign(space, old, NULL);
-    return rc ? rc : stamp_old(space, old);
+    return rc ? rc : sweep_stamp(space, old);
 }
 
 static int write_inits(kvspace *space, const struct layout_unit *unit) {
@@ -374,5 +364,6 @@ int emit_unit(kvspace *space, const struct layout_unit *unit) {
         rc = emit_same(space, &unit->items[i], &same);
         if (!rc) rc = same ? refresh_origin(space, &unit->items[i], unit->file) : replace_item(space, &unit->items[i], unit->file);
     }
-    return rc ? rc : write_inits(space, unit);
+    if (!rc) rc = write_inits(space, unit);
+    return rc ? rc : sweep_old(space);
 }

@@ -256,20 +256,39 @@ static void file_items(struct filing *filing, struct ast_text package, const str
     }
 }
 
+/* From where to where a statement is written: parentheses around what it begins with are not in its node. */
+static void statement_bounds(const struct ast_file *file, const struct ast_node *node, uint32_t *from, uint32_t *to) {
+    uint32_t low = 0, high = file->paren_count;
+    *from = node->at.offset;
+    *to = node->end;
+    while (low < high) { /* the parentheses that open before it */
+        uint32_t middle = low + (high - low) / 2;
+        if (file->parens[middle].open.offset < node->at.offset) low = middle + 1;
+        else high = middle;
+    }
+    for (; low && file->parens[low - 1].close.offset >= node->at.offset; low--) {
+        *from = file->parens[low - 1].open.offset;
+        if (file->parens[low - 1].close.offset >= *to) *to = file->parens[low - 1].close.offset + 1;
+    }
+}
+
 /* The text of the bare instructions, for `‥src`: a statement a line as it was written. */
-static struct ast_text init_source(struct filing *filing, const struct init *init, const char *source) {
+static struct ast_text init_source(struct filing *filing, const struct init *init, const struct ast_file *file) {
     size_t bytes = 1;
-    for (uint32_t i = 0; i < init->body.count; i++) bytes += init->body.at[i]->end - init->body.at[i]->at.offset + 1;
+    uint32_t from, to, used = 0;
+    for (uint32_t i = 0; i < init->body.count; i++) {
+        statement_bounds(file, init->body.at[i], &from, &to);
+        bytes += to - from + 1;
+    }
     char *text = bytes < SCAN_MAX_BYTES ? ast_alloc(filing->arena, bytes) : NULL;
     if (!text) {
         filing->out_of_memory = true;
         return NO_TEXT;
     }
-    uint32_t used = 0;
     for (uint32_t i = 0; i < init->body.count; i++) {
-        const struct ast_node *node = init->body.at[i];
-        memcpy(text + used, source + node->at.offset, node->end - node->at.offset);
-        used += node->end - node->at.offset;
+        statement_bounds(file, init->body.at[i], &from, &to);
+        memcpy(text + used, file->source.at + from, to - from);
+        used += to - from;
         text[used++] = '\n';
     }
     return (struct ast_text){text, used};
@@ -292,7 +311,7 @@ static void file_init(struct filing *filing, const struct init *init, const stru
     item->line = first.line;
     item->column = first.column;
     item->params = ast_alloc(filing->arena, sizeof *item->params);
-    item->source = init_source(filing, init, file->source.at);
+    item->source = init_source(filing, init, file);
     if (!init->package.length) filing->unit->has_init = true;
     struct lower lower;
     lower_start(&lower, filing, init->package, (struct ast_text){path.at + 5, path.length - 5});
