@@ -230,10 +230,10 @@ static int step_from_path(struct activation *at, const char *path, const struct 
     if (head.store == KVSPACE_INDEX || head.store == KVSPACE_EXTINDEX) {
         char *key = malloc(KVSPACE_KEY_MAX + 1);
         if (!key) return fault(heap, ERROR_OUT_OF_MEMORY, "no memory to read %s", path);
+        bool is_struct = head.type && head.type[0] == '/';
         rc = step_path(heap, path, step, key);
         if (!rc) rc = tree_get(heap, at->core->space, key, out);
         if (!rc && cell_is_none(out)) {
-            bool is_struct = head.type && head.type[0] == '/';
             if (!is_struct) rc = fault(heap, ERROR_KEY, "there is no member %s at %s", key + strlen(path) + strlen("·"), path);
         }
         free(key);

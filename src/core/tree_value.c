@@ -245,20 +245,35 @@ static int read_members(struct heap *heap, struct kvspace *space, char *path, si
     return error;
 }
 
-/* `path` has room for a whole key; what is behind `length` is scratch. */
-static int get_at(struct heap *heap, struct kvspace *space, char *path, size_t length, unsigned depth, struct cell *out) {
+/* A value that is no container; for a container *info is its type and *out is not set. Inside a section: what the space lends must
+ * outlive the allocation of the cell's block, which may call the space itself. */
+static int get_plain(struct heap *heap, struct kvspace *space, const char *path, const struct type_info **info, struct cell *out) {
     struct kvspace_value value;
-    if (depth > VALUE_DEPTH_MAX) return fault(heap, ERROR_RECURSION, "containers nest deeper than %d at %s", VALUE_DEPTH_MAX, path);
-    int rc = kvspace_get(space, path, &value);
+    *info = NULL;
+    int rc = kvspace_read_begin(space);
+    if (rc) return tree_fault(heap, space, rc, "reading", path);
+    rc = kvspace_get(space, path, &value);
     if (rc == KVSPACE_ENOENT) {
         *out = cell_none();
-        return 0;
+        rc = 0;
+    } else if (rc) {
+        rc = tree_fault(heap, space, rc, "reading", path);
+    } else if (value.ref != KVSPACE_INLINE || (value.store != KVSPACE_INDEX && value.store != KVSPACE_EXTINDEX)) {
+        rc = tree_cell(heap, &value, out);
+    } else {
+        rc = type_of_text(heap, value.type, value.type_bytes, info);
     }
-    if (rc) return tree_fault(heap, space, rc, "reading", path);
-    if (value.ref != KVSPACE_INLINE || (value.store != KVSPACE_INDEX && value.store != KVSPACE_EXTINDEX)) return tree_cell(heap, &value, out);
+    kvspace_read_end(space);
+    return rc;
+}
+
+/* `path` has room for a whole key; what is behind `length` is scratch. */
+static int get_at(struct heap *heap, struct kvspace *space, char *path, size_t length, unsigned depth, struct cell *out) {
     const struct type_info *info;
-    rc = type_of_text(heap, value.type, value.type_bytes, &info);
-    if (!rc) rc = container_empty(heap, info, out);
+    if (depth > VALUE_DEPTH_MAX) return fault(heap, ERROR_RECURSION, "containers nest deeper than %d at %s", VALUE_DEPTH_MAX, path);
+    int rc = get_plain(heap, space, path, &info, out);
+    if (rc || !info) return rc;
+    rc = container_empty(heap, info, out);
     if (rc) return rc;
     rc = read_members(heap, space, path, length, depth, info, out);
     if (rc) cell_drop(heap, *out);
@@ -267,13 +282,9 @@ static int get_at(struct heap *heap, struct kvspace *space, char *path, size_t l
 
 int value_from_tree(struct heap *heap, struct kvspace *space, const char *path, struct cell *out) {
     char buffer[KVSPACE_KEY_MAX + 1];
-    struct kvspace_value value;
-    int rc = kvspace_get(space, path, &value); /* most values are no containers */
-    if (rc == KVSPACE_ENOENT) {
-        *out = cell_none();
-        return 0;
-    }
-    if (!rc && value.ref == KVSPACE_INLINE && value.store != KVSPACE_INDEX && value.store != KVSPACE_EXTINDEX) return tree_cell(heap, &value, out);
+    const struct type_info *info;
+    int rc = get_plain(heap, space, path, &info, out); /* most values are no containers */
+    if (rc || !info) return rc;
     size_t length = strlen(path);
     if (length > KVSPACE_KEY_MAX) return fault(heap, ERROR_VALUE, "a path of %zu bytes", length);
     memcpy(buffer, path, length + 1);
