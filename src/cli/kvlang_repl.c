@@ -93,7 +93,7 @@ static enum program_status run_init(struct repl *repl) {
 
 /* An expression is shown; what is none is run as it stands. */
 static enum program_status run_entry(struct repl *repl, const char *text) {
-    int rc = compile(repl, "println(", text, ")");
+    int rc = compile(repl, "println(", text, "\n)");
     if (rc == KVLANG_ESOURCE) rc = compile(repl, "", text, "\n");
     if (rc == KVLANG_ESOURCE) {
         sink_bytes(&repl->program->err, repl->diagnostics.bytes, repl->diagnostics.length);
