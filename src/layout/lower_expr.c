@@ -140,6 +140,22 @@ static struct value lower_none(struct lower *lower, const struct layout_slot *in
     return moved;
 }
 
+/* With the nearest name that is written, as long as the warning will be kept. */
+static void warn_never_written(struct lower *lower, struct ast_pos at, struct ast_text name) {
+    const struct local *best = NULL;
+    unsigned limit = scope_near_limit(name), nearest = limit + 1;
+    for (uint32_t i = 0; lower->diags->warnings < DIAG_MAX_WARNINGS && i < lower->table_room; i++)
+        for (const struct local *local = lower->table[i]; local; local = local->next) {
+            if (!local->written && !local->read_param && !local->write_param) continue;
+            unsigned distance = scope_distance(local->name, name, limit);
+            if (distance >= nearest) continue;
+            nearest = distance;
+            best = local;
+        }
+    diag_warning(lower->diags, at, "`%.*s` is read and never written: it is None%s%.*s%s", (int)name.length, name.at, best ? "; did you mean `" : "",
+        best ? (int)best->name.length : 0, best ? best->name.at : "", best ? "`?" : "");
+}
+
 static struct value lower_name(struct lower *lower, const struct ast_node *node, const struct layout_slot *into) {
     struct ast_text name = node->as.name.text;
     struct local *local = lower_known(lower, name);
@@ -148,7 +164,7 @@ static struct value lower_name(struct lower *lower, const struct ast_node *node,
         struct ast_text path = lower_constant_path(lower, name);
         if (path.length) return lower_moved(lower, (struct value){.slot = rows_path(path)}, into);
         if (!local || !local->addressed)
-            diag_warning(lower->diags, node->at, "`%.*s` is read and never written: it is None", (int)name.length, name.at);
+            warn_never_written(lower, node->at, name);
         local = lower_local(lower, name);
     }
     local->is_read = true;
