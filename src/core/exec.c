@@ -92,6 +92,10 @@ static inline struct cell element_load(unsigned kind, const void *body, uint64_t
         } else if (LIKELY(TAG(target_) == (kind))) { \
             target_->payload = bits_; \
             COMMIT_NEXT(); \
+        } else if (LIKELY(!TAG(target_))) { /* a name that is written for the first time */ \
+            *(volatile uint64_t *)&target_->payload = bits_; \
+            *(volatile uint64_t *)&target_->head = (kind); \
+            COMMIT_NEXT(); \
         } else { \
             put_slow(core, record, target_, cell_scalar(kind, bits_), PC_OF(ip + 1)); \
         } \
@@ -103,6 +107,10 @@ static inline struct cell element_load(unsigned kind, const void *body, uint64_t
         struct cell *target_ = CELL(ip->c); \
         if (LIKELY((target_->head & CELL_VALUE_BITS) == value_.head && !(value_.head & CELL_BLOCK))) { \
             target_->payload = value_.payload; \
+            COMMIT_NEXT(); \
+        } else if (!TAG(target_)) { \
+            *(volatile uint64_t *)&target_->payload = value_.payload; \
+            *(volatile uint64_t *)&target_->head = value_.head & CELL_VALUE_BITS; \
             COMMIT_NEXT(); \
         } else { \
             put_slow(core, record, target_, value_, PC_OF(ip + 1)); \
@@ -192,17 +200,16 @@ static inline const struct cell *argument(const struct operand *operand, const s
 }
 
 /* Builds the callee's frame behind the caller's. NULL: the general path must do it. */
-static inline struct frame *call_fast(struct activation *at, const struct call_site *site, struct link *callee, uint32_t row,
+__attribute__((always_inline)) static inline struct frame *call_fast(struct activation *at, const struct call_site *site, struct link *callee, uint32_t row,
                                       uint32_t limit, uint32_t *new_ref) {
     struct frame *caller = at->frame;
     uint32_t ref = at->ref + caller->units, units = FRAME_UNITS + callee->cells;
-    if (UNLIKELY(!site->simple || callee->variadic || ref + units > limit || caller->depth + 1 >= at->record->depth_limit)) return NULL;
+    if (UNLIKELY(!site->fast || ref + units > limit || caller->depth + 1 >= at->record->depth_limit)) return NULL;
     struct heap *heap = &at->core->heap;
     struct frame *frame = frame_at(heap, ref);
     struct cell *cells = frame_cells(frame);
     const struct operand *reads = site->row->reads + 1;
     uint32_t i = 0;
-    if (UNLIKELY((uint32_t)site->row->read_count - 1 != callee->reads)) return NULL;
     for (; i < callee->reads; i++) {
         const struct cell *value = argument(&reads[i], at->cells);
         const struct link_parameter *parameter = &callee->parameters[i];
@@ -212,12 +219,14 @@ static inline struct frame *call_fast(struct activation *at, const struct call_s
         } else if (LIKELY(TAG(value) && (parameter->any || TAG(value) == parameter->vector) &&
                           (parameter->any || (value->head & CELL_INLINE) || cell_block(heap, value)->ndim == 1))) {
             cells[i] = cell_copy(heap, value);
+        } else if ((TAG(value) == TAG_MAP || TAG(value) == TAG_STRUCT) && parameter->container && cell_block(heap, value)->type == parameter->container) {
+            cells[i] = cell_copy(heap, value);
         } else {
             while (i-- > 0) cell_drop(heap, cells[i]);
             return NULL;
         }
     }
-    for (; i < callee->cells; i++) cells[i] = cell_none();
+    for (struct cell *cell = cells + i, *end = cells + callee->cells; cell != end; cell++) cell->head = 0;
     frame->caller = at->ref;
     frame->caller_row = row;
     frame->function = callee->function;
@@ -232,7 +241,7 @@ static inline struct frame *call_fast(struct activation *at, const struct call_s
 }
 
 /* Copies one result out and leaves. False: the general path must do it. */
-static inline bool return_fast(struct activation *at, uint32_t *row) {
+__attribute__((always_inline)) static inline bool return_fast(struct activation *at, uint32_t *row) {
     struct frame *frame = at->frame;
     uint32_t caller_ref = frame->caller;
     if (UNLIKELY(!caller_ref)) return false;
@@ -242,18 +251,27 @@ static inline bool return_fast(struct activation *at, uint32_t *row) {
     struct link *link = at->core->links[caller->link - 1];
     if (UNLIKELY(frame->caller_row > link->rows)) return false;
     const struct row *site = link->row[frame->caller_row];
-    struct cell old = cell_none();
-    if (site->write_count == 1 && at->link->writes == 1 && site->writes[0].kind == OPERAND_CELL) {
-        struct cell *result = &at->cells[at->link->reads];
-        old = cell_put(&frame_cells(caller)[site->writes[0].cell], cell_copy(heap, result));
+    *row = frame->caller_row + 1;
+    if (LIKELY(site->write_count == 1 && at->link->writes == 1 && site->writes[0].kind == OPERAND_CELL)) {
+        struct cell *result = &at->cells[at->link->reads], *target = &frame_cells(caller)[site->writes[0].cell];
+        if (LIKELY(!(result->head & CELL_BLOCK) && (target->head & CELL_VALUE_BITS) == (result->head & CELL_VALUE_BITS))) {
+            target->payload = result->payload;
+            pc_commit(at->record, pc_make(caller_ref, *row));
+        } else {
+            struct cell old = cell_put(target, cell_copy(heap, result));
+            pc_commit(at->record, pc_make(caller_ref, *row));
+            cell_drop(heap, old);
+        }
     } else if (UNLIKELY(site->write_count)) {
         return false;
+    } else {
+        pc_commit(at->record, pc_make(caller_ref, *row));
     }
-    *row = frame->caller_row + 1;
-    pc_commit(at->record, pc_make(caller_ref, *row));
-    cell_drop(heap, old);
-    for (uint32_t i = 0; i < frame->cells; i++) {
-        if (at->cells[i].head & CELL_BLOCK) cell_drop(heap, at->cells[i]);
+    uint64_t heads = 0;
+    struct cell *end = at->cells + frame->cells;
+    for (struct cell *cell = at->cells; cell != end; cell++) heads |= cell->head;
+    if (heads & CELL_BLOCK) {
+        for (struct cell *cell = at->cells; cell != end; cell++) cell_drop(heap, *cell);
     }
     at->frame = caller;
     at->ref = caller_ref;
@@ -409,8 +427,70 @@ L_SETINDEX: {
             COMMIT_NEXT();
             NEXT();
         }
+    } else if (TAG(base) == TAG_MAP) {
+        goto L_SETMEMBER;
     }
     goto slow;
+}
+L_SETMEMBER: {
+    /* The value that a map has gets for a key is written in place: the row may be repeated. */
+    struct cell *base = CELL(ip->a), changed;
+    const struct operand *reads = ip->row->reads;
+    const struct cell *value = argument(&reads[0], cells), *key = argument(&reads[1], cells);
+    if (UNLIKELY(!(base->head & CELL_BLOCK) || !cell_is_sole(heap, base) || TAG(value) == TAG_RANGE)) goto slow;
+    if (TAG(base) == (TAG_ARRAY | TAG(value)) && TAG(key) == KIND_INT64 && cell_is_scalar(value) && ip->row->structural == STRUCTURAL_SETINDEX) {
+        const struct block *block = cell_block(heap, base);
+        unsigned kind = cell_kind(base);
+        if (UNLIKELY(block->ndim != 1 || key->payload >= block->dims[0])) goto slow;
+        scalar_store(kind, (unsigned char *)block_body(block) + key->payload * kind_size(kind), value->payload);
+        COMMIT_NEXT();
+        NEXT();
+    }
+    if (UNLIKELY(TAG(base) != TAG_MAP && TAG(base) != TAG_STRUCT)) goto slow;
+    pc_commit(record, PC_OF(ip));
+    if (UNLIKELY(map_set(heap, base, key, value, (unsigned)ip->row->literals & 3, &changed))) goto slow;
+    if (LIKELY(changed.payload == base->payload)) {
+        COMMIT_NEXT();
+    } else {
+        put_slow(core, record, base, changed, PC_OF(ip + 1));
+    }
+    NEXT();
+}
+L_MEMBER: {
+    const struct cell *base = CELL(ip->a);
+    const struct operand *key = &ip->row->reads[1];
+    if (LIKELY(TAG(base) == TAG_MAP || TAG(base) == TAG_STRUCT)) {
+        const struct cell *found;
+        if (LIKELY(map_find(heap, base, argument(key, cells), &found) == 0 && found && !cell_is_none(found))) RESULT_CELL(cell_copy(heap, found));
+    } else if (TAG(base) >= TAG_ARRAY && (base->head & CELL_BLOCK) && cell_tag(&key->constant) == KIND_INT64 && key->kind == OPERAND_CONSTANT) {
+        const struct block *block = cell_block(heap, base);
+        int64_t i = (int64_t)key->constant.payload;
+        if (UNLIKELY(i < 0)) i += (int64_t)block->dims[0];
+        if (LIKELY(ip->row->structural == STRUCTURAL_INDEX && block->ndim == 1 && cell_kind(base) < KIND_CHAR_UTF32 && (uint64_t)i < block->dims[0]))
+            RESULT_CELL(element_load(cell_kind(base), block_body(block), (uint64_t)i));
+    }
+    goto slow;
+}
+L_NEWMAP: {
+    struct cell made;
+    if (UNLIKELY(map_new(heap, ip->row->type, 0, &made))) goto slow;
+    RESULT_CELL(made);
+}
+L_NATIVE: {
+    const struct native_site *site = ip->native;
+    const struct cell *args[NATIVE_SITE_MAX];
+    for (uint32_t i = 0; i < site->count; i++) {
+        args[i] = site->constant[i] ? site->constant[i] : CELL(site->offset[i]);
+        if (UNLIKELY(TAG(args[i]) == TAG_RANGE)) goto slow;
+    }
+    struct cell result = cell_none();
+    struct core_call call = { .heap = heap, .args = args, .results = &result, .arg_count = site->count, .result_count = 1,
+                              .literals = site->row->literals, .services = &core->services, .row = site->row->native };
+    if (UNLIKELY(site->run(&call))) { /* once more, slowly: it has no effects */
+        cell_drop(heap, result);
+        goto slow;
+    }
+    RESULT_CELL(result);
 }
 L_SETINDEX2: {
     const struct cell *base = CELL(ip->a), *first = CELL(ip->b), *second = CELL(ip->u), *value = CELL(ip->c);

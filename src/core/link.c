@@ -147,10 +147,8 @@ static int names_grow(struct link_build *build) {
     uint32_t room = build->name_room ? build->name_room * 2 : 64;
     uint32_t *index = calloc((size_t)room * 2, sizeof *index);
     const char **names = realloc(build->names, room * sizeof *names);
-    struct link_use *uses = realloc(build->uses, room * sizeof *uses);
     if (names) build->names = names;
-    if (uses) build->uses = uses;
-    if (!index || !names || !uses) {
+    if (!index || !names) {
         free(index);
         return fault(build->heap, ERROR_OUT_OF_MEMORY, "no memory to link %s", link->path);
     }
@@ -182,7 +180,6 @@ int link_name(struct link_build *build, const char *text, size_t bytes, uint32_t
     if (!copy) return fault(build->heap, ERROR_OUT_OF_MEMORY, "no memory to link %s", build->link->path);
     *cell = build->link->cells;
     build->names[*cell] = copy;
-    build->uses[*cell] = (struct link_use){ 0, 0 };
     build->index[at] = ++build->link->cells;
     return 0;
 }
@@ -208,6 +205,7 @@ static int parameter_read(struct link_build *build, const struct link_slot *slot
     parameter->any = typexpr_is_any(parameter->type->form);
     parameter->tag = (uint8_t)typexpr_only_kind(parameter->type->form);
     parameter->vector = 255; /* no cell has that tag */
+    parameter->container = (parameter->type->is_map || parameter->type->is_struct) && parameter->type->form->atom_count == 1 ? parameter->type->id : 0;
     const struct typexpr_atom *first = typexpr_first(parameter->type->form);
     parameter->pointer = first && first->prefix == '*';
     if (!parameter->tag) parameter->tag = 255;
@@ -280,8 +278,6 @@ static int operand_bind(struct link_build *build, const struct link_slot *slot, 
         operand->kind = OPERAND_CELL;
         rc = link_name(build, slot->text, slot->text_bytes, &operand->cell);
         if (rc) return rc;
-        if (write) build->uses[operand->cell].writes++;
-        else build->uses[operand->cell].reads++;
         return 0;
     case SLOT_PATH:
         operand->kind = OPERAND_PATH;
@@ -493,7 +489,6 @@ static int link_read(struct core *core, const char *place, const char *path, uin
     if (rc) constants_drop(&build);
     free(build.slots);
     free(build.names);
-    free(build.uses);
     free(build.index);
     if (rc) {
         pool_free(&build.pool);

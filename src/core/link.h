@@ -34,6 +34,8 @@ struct instr {
         uint64_t u;
         struct { uint32_t yes, no; } to;
         struct call_site *site;
+        struct native_site *native;
+        const struct row *row; /* MEMBER, SETMEMBER: operand 0 or 1 may be constant */
     };
 };
 enum { INSTR_ALIAS = 1, /* the target is an operand: stage */ INSTR_NO_TEMP = 2 /* fused: the bool is read by nobody else */ };
@@ -64,11 +66,22 @@ struct row {
     const struct type_info *type; /* newarray, fillarray, newmap, check */
 };
 
+/* A native with its operands where they are: constants by pointer, cells by offset. */
+enum { NATIVE_SITE_MAX = 4 };
+struct native_site {
+    core_native *run;
+    const struct row *row;
+    uint32_t count;
+    uint32_t offset[NATIVE_SITE_MAX];
+    const struct cell *constant[NATIVE_SITE_MAX]; /* NULL: a cell */
+};
+
 struct link_parameter {
     const char *name;
     const struct type_info *type;
     uint8_t tag;            /* the one tag that needs no check, 0: always the slow way */
     uint8_t vector;         /* the same for an array or string of one axis of any length */
+    uint32_t container;     /* the id of its type if that is one map or one struct, else 0 */
     bool any;               /* takes everything but None */
     bool pointer;
 };
@@ -79,7 +92,8 @@ struct call_site {
     struct link *callee;    /* NULL: not bound */
     uint32_t epoch;         /* code_changes when it was bound */
     struct row *row;
-    bool simple;            /* no path among arguments and results, as many arguments as parameters, not variadic */
+    bool simple;            /* no path among arguments and results */
+    bool fast;              /* bound: simple, as many arguments as parameters, not variadic */
 };
 
 struct link {

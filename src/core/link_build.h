@@ -20,11 +20,6 @@ struct link_slot {
     struct cell constant;
 };
 
-/* How often a name is read and written in the whole function. */
-struct link_use {
-    uint32_t reads, writes;
-};
-
 struct link_build {
     struct core *core;
     struct heap *heap;
@@ -34,7 +29,6 @@ struct link_build {
     uint32_t slot_count, slot_room;
     uint64_t fingerprint;
     const char **names;
-    struct link_use *uses;
     uint32_t *index;
     uint32_t name_room;
 };

@@ -118,8 +118,36 @@ static int code_branch(struct link_build *build, struct instr *code, const struc
     return 0;
 }
 
+/* Temporaries that some row reads without having been written before in the same stretch of rows: `crosses[cell]`. A stretch begins
+ * where something branches to, and behind branches. All other temporaries are dead at the end of each stretch. */
+static bool *temporaries_that_cross(struct link_build *build) {
+    struct link *link = build->link;
+    bool *leads = pool_take(&build->pool, link->rows + 2), *crosses = pool_take(&build->pool, link->cells + 1);
+    uint32_t *written = pool_take(&build->pool, (link->cells + 1) * sizeof *written), begin = 1;
+    if (!leads || !crosses || !written) return NULL;
+    for (uint32_t number = 1; number <= link->rows; number++) {
+        const struct row *row = link->row[number];
+        bool branches = row->structural == STRUCTURAL_BR || row->structural == STRUCTURAL_NEXT, jumps = strcmp(row->name, "goto") == 0;
+        for (unsigned r = 0; (branches || jumps) && r < row->read_count; r++) {
+            if (is_int(&row->reads[r]) && row->reads[r].constant.payload <= link->rows) leads[row->reads[r].constant.payload] = true;
+        }
+        if (branches || jumps) leads[number + 1] = true;
+    }
+    for (uint32_t number = 1; number <= link->rows; number++) {
+        const struct row *row = link->row[number];
+        if (leads[number]) begin = number;
+        for (unsigned r = 0; r < row->read_count; r++) {
+            if (is_cell(&row->reads[r]) && written[row->reads[r].cell] < begin) crosses[row->reads[r].cell] = true;
+        }
+        for (unsigned w = 0; w < row->write_count; w++) {
+            if (is_cell(&row->writes[w])) written[row->writes[w].cell] = number;
+        }
+    }
+    return crosses;
+}
+
 /* A comparison and the br of the next row on its result become one. */
-static void code_fuse(struct link_build *build, struct instr *code, const struct row *row) {
+static void code_fuse(struct link_build *build, struct instr *code, const struct row *row, const bool *crosses) {
     struct link *link = build->link;
     const struct form *form = NULL;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -129,7 +157,7 @@ static void code_fuse(struct link_build *build, struct instr *code, const struct
     const struct instr *branch = code + 1;
     if (branch->op != OP_BR || branch->a != code->c) return;
     uint32_t cell = code->c / (uint32_t)sizeof(struct cell);
-    if (strncmp(build->names[cell], "‥", strlen("‥")) != 0 || build->uses[cell].reads != 1 || build->uses[cell].writes != 1) return;
+    if (strncmp(build->names[cell], "‥", strlen("‥")) != 0 || crosses[cell]) return;
     if (code->op == form->constant) { /* k is taken: the rows go to b and c */
         code->op = form->jump_constant;
         code->b = branch->to.yes;
@@ -139,6 +167,50 @@ static void code_fuse(struct link_build *build, struct instr *code, const struct
         code->c = 0;
         code->to = branch->to;
     }
+}
+
+/* A native that may run by itself, without staging, waiting or the tree: what it is given is all that it reads. */
+static int code_native(struct link_build *build, struct instr *code, const struct row *row) {
+    const struct native_row *native = row->native;
+    if (!native || row->host || row->reuse || row->self || native->results != 1 || row->write_count != 1 || !is_cell(&row->writes[0])) return 0;
+    if (native->reuse == EFFECT_RANDOM || native->reuse == EFFECT_TREE || native->reuse == EFFECT_MAKES) return 0;
+    if (row->read_count > NATIVE_SITE_MAX || row->read_count < native->least || row->read_count > native->most) return 0;
+    for (unsigned r = 0; r < row->read_count; r++) {
+        if (row->reads[r].kind != OPERAND_CELL && row->reads[r].kind != OPERAND_CONSTANT) return 0;
+    }
+    struct native_site *site = pool_take(&build->pool, sizeof *site);
+    if (!site) return fault(build->heap, ERROR_OUT_OF_MEMORY, "no memory to link %s", build->link->path);
+    site->run = native->run;
+    site->row = row;
+    site->count = row->read_count;
+    for (unsigned r = 0; r < row->read_count; r++) {
+        if (is_cell(&row->reads[r])) site->offset[r] = offset(&row->reads[r]);
+        else site->constant[r] = &row->reads[r].constant;
+    }
+    code->op = OP_NATIVE;
+    code->c = offset(&row->writes[0]);
+    code->native = site;
+    return 0;
+}
+
+/* `member`, `key` and `index` of a map in a cell, by a key in a cell or a constant one. */
+static void code_member(struct instr *code, const struct row *row) {
+    if (row->read_count != 2 || row->write_count != 1 || row->self || !is_cell(&row->writes[0]) || !is_cell(&row->reads[0])) return;
+    if (!is_cell(&row->reads[1]) && row->reads[1].kind != OPERAND_CONSTANT) return;
+    code->op = OP_MEMBER;
+    code->a = offset(&row->reads[0]);
+    code->c = offset(&row->writes[0]);
+    code->row = row;
+}
+
+static void code_set_member(struct instr *code, const struct row *row) {
+    if (row->read_count != 2 || row->write_count != 1 || row->self || !is_cell(&row->writes[0])) return;
+    for (unsigned r = 0; r < 2; r++) {
+        if (!is_cell(&row->reads[r]) && row->reads[r].kind != OPERAND_CONSTANT) return;
+    }
+    code->op = OP_SETMEMBER;
+    code->a = offset(&row->writes[0]);
+    code->row = row;
 }
 
 static int code_call(struct link_build *build, struct instr *code, struct row *row, bool tail) {
@@ -210,7 +282,19 @@ static int code_row(struct link_build *build, struct instr *code, struct row *ro
             code->b = offset(&row->reads[1]);
             code->c = offset(&row->writes[0]);
             if (row->read_count == 3) code->u = offset(&row->reads[2]);
+        } else {
+            code_member(code, row);
         }
+        return 0;
+    case STRUCTURAL_MEMBER:
+    case STRUCTURAL_KEY: code_member(code, row); return 0;
+    case STRUCTURAL_SETMEMBER:
+    case STRUCTURAL_SETKEY: code_set_member(code, row); return 0;
+    case STRUCTURAL_NEWMAP:
+        if (row->read_count != 1 || row->write_count != 1 || row->self || !is_cell(&row->writes[0]) || !row->type) return 0;
+        code->op = OP_NEWMAP;
+        code->c = offset(&row->writes[0]);
+        code->row = row;
         return 0;
     case STRUCTURAL_SETINDEX: /* v, i… -> base */
         if (row->write_count == 1 && is_cell(&row->writes[0]) && !row->self && (row->read_count == 2 || row->read_count == 3) &&
@@ -221,6 +305,9 @@ static int code_row(struct link_build *build, struct instr *code, struct row *ro
             code->b = offset(&row->reads[1]);
             code->c = offset(&row->reads[0]);
             if (row->read_count == 3) code->u = offset(&row->reads[2]);
+            else code->row = row;
+        } else {
+            code_set_member(code, row);
         }
         return 0;
     case STRUCTURAL_NEXT: {
@@ -243,7 +330,9 @@ static int code_row(struct link_build *build, struct instr *code, struct row *ro
         }
         return 0;
     }
-    case STRUCTURAL_NONE: code_binary(code, row); return 0;
+    case STRUCTURAL_NONE:
+        code_binary(code, row);
+        return code->op == OP_ROW ? code_native(build, code, row) : 0;
     default: return 0;
     }
 }
@@ -257,6 +346,8 @@ int link_code(struct link_build *build) {
         int rc = code_row(build, &link->code[number], link->row[number]);
         if (rc) return rc;
     }
-    for (uint32_t number = 1; number < link->rows; number++) code_fuse(build, &link->code[number], link->row[number]);
+    const bool *crosses = temporaries_that_cross(build);
+    if (!crosses) return fault(build->heap, ERROR_OUT_OF_MEMORY, "no memory to link %s", link->path);
+    for (uint32_t number = 1; number < link->rows; number++) code_fuse(build, &link->code[number], link->row[number], crosses);
     return 0;
 }

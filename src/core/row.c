@@ -638,9 +638,12 @@ int row_call(struct activation *at, struct call_site *site, uint32_t number, boo
     struct link *callee;
     uint32_t limit = at->record->depth_limit, depth = caller->depth + (tail ? 0 : 1);
     uint32_t seen = code_changes(core);
-    int rc = link_function(core, site->path, &callee);
+    int rc = 0;
+    if (site->callee && site->epoch == seen) callee = site->callee;
+    else rc = link_function(core, site->path, &callee);
     if (rc) return rc;
     site->callee = callee;
+    site->fast = site->simple && !callee->variadic && (uint32_t)site->row->read_count - 1 == callee->reads;
     site->epoch = seen;
     if (depth >= limit) return fault(heap, ERROR_RECURSION, "more than %u calls deep", limit);
     struct gathered got;
