@@ -200,7 +200,10 @@ const struct type *lower_name_type(const struct local *local) {
 }
 
 void lower_forget_writes(struct lower *lower, const struct loop_writes *loop) {
-    for (uint32_t i = loop->from; i < loop->to && i < lower->written_count; i++) lower_set_type(lower, lower->written[i], NULL);
+    for (uint32_t i = loop->from; i < loop->to && i < lower->written_count; i++) {
+        struct local *local = lower->written[i];
+        lower_set_type(lower, local, types_within(local->all, local->flow) ? local->all : NULL);
+    }
 }
 
 void lower_flow_begin(struct lower *lower, struct flow *flow) {

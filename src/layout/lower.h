@@ -15,6 +15,8 @@ struct local {
     struct local *next;
     const struct type *declared; /* by its parameter or annotation */
     const struct type *flow;     /* what it holds here; NULL: not known */
+    const struct type *all;      /* what every write gives it (infer.c); NULL: not known */
+    bool all_open;               /* while that is worked out: no write has been seen */
     struct ast_pos declared_at;
     bool read_param, write_param, variadic;
     bool written;   /* somewhere in the function */
@@ -122,6 +124,9 @@ void lower_flow_end(struct lower *lower, struct flow *flow);
 /* survey.c */
 void lower_survey(struct lower *lower, const struct ast_nodes *body);
 
+/* infer.c */
+void lower_infer(struct lower *lower, const struct ast_nodes *body);
+
 /* lower_stmt.c */
 void lower_block(struct lower *lower, const struct ast_nodes *body);
 
@@ -157,6 +162,8 @@ bool lower_default(struct lower *lower, const struct ast_node *node, const struc
 struct value lower_call(struct lower *lower, const struct ast_node *node, const struct layout_slot *into);
 /* A call as an instruction: slots NULL and 0 for none. Gives the type of the first argument, NULL where it is not known. */
 const struct type *lower_call_row(struct lower *lower, const struct ast_node *node, struct symbol *symbol, const struct layout_slot *slots, uint32_t count);
+/* What a call with one result gives, where the first argument is of type first (may be NULL). */
+const struct type *lower_result_type(struct lower *lower, const struct symbol *symbol, const struct type *first);
 struct symbol *lower_callee(struct lower *lower, const struct ast_node *node); /* reports a NameError */
 
 /* lower_slot.c */

@@ -136,12 +136,21 @@ const struct type *lower_call_row(struct lower *lower, const struct ast_node *no
     return first;
 }
 
+/* Natives that give a number of the kind that they take. */
+static bool keeps_kind(struct ast_text name) {
+    static const char *const names[] = {"abs", "floor", "ceil", "round", "trunc"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (ast_text_is(name, names[i])) return true;
+    return false;
+}
+
 /* The natives of `array·` whose first parameter and result are arrays of any of one shape keep the element type of one axis: so a loop that
  * appends to a typed array needs no check at run time. */
-static const struct type *result_type(struct lower *lower, const struct symbol *symbol, const struct type *first) {
+const struct type *lower_result_type(struct lower *lower, const struct symbol *symbol, const struct type *first) {
     static const char family[] = "array\xc2\xb7";
     const struct type *type = symbol->writes ? symbol->params[symbol->reads].type : NULL;
     struct ast_text shown = scope_shown(symbol);
+    if (symbol->from_tree && symbol->kind == FOUND_OPCODE && first && first->scalar && kind_row(first->scalar)->has_arithmetic && keeps_kind(shown)) return first;
     if (type && symbol->from_tree && symbol->kind == FOUND_OPCODE && !symbol->variadic && symbol->reads && type == symbol->params[0].type &&
         shown.length > sizeof family - 1 && memcmp(shown.at, family, sizeof family - 1) == 0 && types_element(first) &&
         first->only->axis_count == 1 && !first->only->quantifier) {
@@ -182,6 +191,6 @@ struct value lower_call(struct lower *lower, const struct ast_node *node, const 
     }
     struct value result = into ? (struct value){.slot = *into} : lower_temp(lower);
     const struct type *first = lower_call_row(lower, node, symbol, &result.slot, 1);
-    result.type = result_type(lower, symbol, first);
+    result.type = lower_result_type(lower, symbol, first);
     return result;
 }

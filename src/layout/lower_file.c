@@ -105,6 +105,8 @@ static void declare_params(struct lower *lower, const struct ast_node *node, con
         local->write_param = !read;
         local->variadic = written->variadic;
         if (!written->variadic) local->declared = symbol->params[i].type && symbol->params[i].type->any ? NULL : symbol->params[i].type;
+        else if (symbol->params[i].type && symbol->params[i].type->scalar) /* its arguments always form an array */
+            local->flow = types_of(&lower->scope->types, scope_join(lower->scope, ast_text_of("[]"), "", symbol->params[i].type->text), NULL);
         if (!read) lower->write_types[i - symbol->reads] = symbol->params[i].type;
     }
 }
@@ -148,6 +150,7 @@ static void file_function(struct filing *filing, struct ast_text package, const 
     lower_start(&lower, filing, package, scope_shown(symbol));
     declare_params(&lower, node, symbol);
     lower_survey(&lower, &node->as.function.block.body);
+    lower_infer(&lower, &node->as.function.block.body);
     lower_block(&lower, &node->as.function.block.body);
     warn_unused(&lower);
     finish_rows(&lower, item, node->as.function.block.close);
@@ -316,6 +319,7 @@ static void file_init(struct filing *filing, const struct init *init, const stru
     struct lower lower;
     lower_start(&lower, filing, init->package, (struct ast_text){path.at + 5, path.length - 5});
     lower_survey(&lower, &init->body);
+    lower_infer(&lower, &init->body);
     lower_block(&lower, &init->body);
     finish_rows(&lower, item, init->body.at[init->body.count - 1]->at);
     lower_end(&lower, filing);

@@ -296,6 +296,18 @@ bool lower_check_writable(struct lower *lower, struct ast_text name, struct ast_
     return false;
 }
 
+/* A temporary that the row does not read. */
+static struct value temp_unlike(struct lower *lower, const struct layout_row *row) {
+    struct value temp = lower_temp(lower);
+    for (uint32_t i = 0; i < row->reads; i++) {
+        if (!rows_slot_equal(&row->slots[i], &temp.slot)) continue;
+        struct value other = temp_unlike(lower, row);
+        lower_release(lower, &temp);
+        return other;
+    }
+    return temp;
+}
+
 /* The row that just wrote `name` checks the type on the way: a `set` becomes a `check`, any other gets one behind it. */
 static void check_written(struct lower *lower, const struct layout_slot *name, const struct type *type) {
     struct value text = {.slot = rows_text(type->text)};
@@ -305,7 +317,7 @@ static void check_written(struct lower *lower, const struct layout_slot *name, c
         struct value moved = {.slot = last->slots[0]};
         if (ast_text_is(last->opcode, "set")) lower->row_count--;
         else {
-            moved = lower_temp(lower);
+            moved = temp_unlike(lower, last);
             last->slots[last->reads] = moved.slot;
         }
         lower_push(lower, moved);
