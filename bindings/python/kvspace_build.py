@@ -35,10 +35,10 @@ def _compiled(folder):
     if not sources:
         return None
     target = pathlib.Path(folder) / LIBRARY
-    system = "-D_DARWIN_C_SOURCE" if sys.platform == "darwin" else "-D_GNU_SOURCE"
+    system = ["-D_DARWIN_C_SOURCE"] if sys.platform == "darwin" else ["-D_GNU_SOURCE", "-Wl,-z,defs"]
     command = os.environ.get("CC", "cc").split() + [
-        "-std=c17", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-shared", "-pthread", system,
-        f'-DKVLANG_VERSION="{VERSION}"', f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", "-o", str(target), *sources]
+        "-std=c17", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-shared", "-pthread", *system,
+        f'-DKVLANG_VERSION="{VERSION}"', f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", "-o", str(target), *sources, "-lm"]
     print("compiling", LIBRARY, flush=True)
     try:
         subprocess.run(command, check=True)

@@ -7,7 +7,7 @@ import sys
 import unittest
 
 import kvspace_tool
-from kvspace_tool import BUILD, SPACE, USAGE
+from kvspace_tool import BUILD, SANITIZED, SPACE, USAGE
 
 MODULE = pathlib.Path(__file__).resolve().parents[2] / "bindings" / "python"
 LIBRARY = BUILD / "lib" / ("libkvspace.dylib" if sys.platform == "darwin" else "libkvspace.so")
@@ -21,7 +21,7 @@ for line in sys.stdin:
 """
 
 
-@unittest.skipIf(os.environ.get("KVLANG_SANITIZE"), "Python cannot load a sanitized library")
+@unittest.skipIf(SANITIZED, "Python cannot load a sanitized library")
 class Anonymous(kvspace_tool.ToolTest):
     def setUp(self):
         super().setUp()

@@ -10,6 +10,7 @@ import unittest
 
 BUILD = pathlib.Path(os.environ.get("KVLANG_BUILD_DIR", "build")).resolve()
 TOOL = BUILD / "bin" / "kvspace"
+SANITIZED = bool(os.environ.get("KVLANG_SANITIZE"))  # some ten times slower
 OK, NO, USAGE, SPACE, TIMEOUT, DAMAGED = range(6)
 
 

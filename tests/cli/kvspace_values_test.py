@@ -1,6 +1,8 @@
 """get, set, del, cp and mv of the kvspace tool: every kind of literal and every way of showing it; what is absent, malformed or in
 the way ends with its own message and exit status."""
 import json
+import os
+import unittest
 
 import kvspace_tool
 from kvspace_tool import NO, OK, SPACE, USAGE
@@ -233,6 +235,28 @@ class Opening(kvspace_tool.ToolTest):
         self.assertIn("kvspace", done.stderr)
         self.fails(SPACE, "set", "/x", "1")
         self.assertEqual((self.folder / "space").read_text(), "dear diary\n" * 1000)
+
+    @unittest.skipIf(os.geteuid(), "only root can give files away")
+    def test_a_space_of_somebody_else_wants_trust(self):
+        self.set(x="1")
+        os.chown(self.space, 12345, 12345)
+        for command in (("get", "/x"), ("set", "/x", "2"), ("check",), ("del", "/x")):
+            self.fails(SPACE, *command, says="--trust")
+        self.assertEqual(self.tool("--trust", "get", "/x"), "1\n")
+        self.assertEqual(self.tool("get", "--trust", "/x"), "1\n")
+
+    def test_a_new_space_is_its_owners_alone(self):
+        self.set(x="1")
+        self.assertEqual(os.stat(self.space).st_mode & 0o777, 0o600)
+
+    def test_what_is_no_space(self):
+        (self.folder / "folder").mkdir()
+        os.mkfifo(self.folder / "pipe")
+        for name in ("folder", "pipe", "no/where"):
+            self.fails(SPACE, "-s", str(self.folder / name), "set", "/x", "1", says=name)
+        self.fails(SPACE, "-s", "/dev/null", "get", "/x", says="/dev/null")
+        self.fails(USAGE, "-s", "shm:", "get", "/x")
+        self.fails(USAGE, "-s", "lmdb:/x", "get", "/x", says="lmdb")
 
     def test_a_full_output_is_an_error(self):
         self.tool("set", "/x", "[4000]int64([7...])")
