@@ -186,9 +186,10 @@ static int level_push(struct exporter *exporter) {
     return 0;
 }
 
-/* What an export of everything leaves out. */
+/* What an export of everything leaves out: what is about this space, and the memory of runtimes, which means nothing elsewhere. */
 static bool is_left_out(const char *key) {
-    return strcmp(key, "/sys") == 0 || strncmp(key, "/sys/", 5) == 0;
+    static const char heap[] = "/vthread/‥heap";
+    return strcmp(key, "/sys") == 0 || strncmp(key, "/sys/", 5) == 0 || strncmp(key, heap, sizeof heap - 1) == 0;
 }
 
 /* One entry of the innermost listing. Gives KVSPACE_EEND where that is over. */

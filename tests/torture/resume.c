@@ -1,0 +1,372 @@
+/* Kills workers in the middle of programs, lets fresh processes go on, and compares the tree that is left with that of an uninterrupted
+ * run, byte for byte as kvspace_export shows it (times and the measure of progress aside).
+ *
+ *     torture_resume [--kills N] [--instructions N] [--seed S] [--program TEXT] [--show] [FILE…]
+ *
+ * FILE: programs in the language (default: resume/ beside this source). --kills: SIGKILLs at random instants over all of them, each resumer
+ * may be killed in turn. --instructions: kills behind that many machine instructions, counted by single-stepping (ptrace), evenly
+ * spread over the run of each program and a little beside; skipped where single-stepping is not allowed.
+ * Relies on kvlang.h and Linux or any system with fork. Exit status 0 when every tree was the same, 77 when it cannot run here. */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <kvlang/kvlang.h>
+
+static char directory[256];
+static uint64_t random_state;
+
+static uint64_t random_next(void) {
+    random_state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t mixed = (random_state ^ random_state >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+    return mixed ^ mixed >> 31;
+}
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void sleep_ns(int64_t ns) {
+    struct timespec pause = { ns / 1000000000, (long)(ns % 1000000000) };
+    nanosleep(&pause, NULL);
+}
+
+static _Noreturn void give_up(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    exit(2);
+}
+
+/* ---- one program ---- */
+
+struct program {
+    const char *name;
+    char *text;
+    char template[300], space[300]; /* files: laid out with vthread 1 made; and the copy that is run */
+    char *expected;
+    size_t expected_bytes;
+    int64_t run_ns;
+};
+
+static int to_stderr(void *context, const char *bytes, size_t count) {
+    (void)context;
+    fwrite(bytes, 1, count, stderr);
+    return 0;
+}
+
+static kvlang *open_runtime(const char *file) {
+    kvlang *lang;
+    char dsn[310], problem[256] = "";
+    snprintf(dsn, sizeof dsn, "shm:%s", file);
+    struct kvspace_open_options space_options = { .limit_bytes = UINT64_C(1) << 30 };
+    struct kvlang_options options = { .dsn = dsn, .space_options = &space_options, .problem = problem };
+    if (kvlang_open(&options, &lang)) {
+        fprintf(stderr, "cannot open %s: %s\n", file, problem);
+        _exit(3);
+    }
+    return lang;
+}
+
+static void make_template(struct program *program) {
+    kvlang *lang = open_runtime(program->template);
+    const char *entry;
+    uint64_t vid;
+    if (kvlang_lay_out(lang, program->name, program->text, 0, to_stderr, NULL)) give_up("%s does not compile: %s", program->name, kvlang_message(lang));
+    if (kvlang_entry(lang, NULL, &entry)) give_up("%s: %s", program->name, kvlang_message(lang));
+    if (kvlang_start(lang, entry, NULL, 0, &vid) || vid != 1) give_up("%s: %s", program->name, kvlang_message(lang));
+    kvlang_close(lang);
+}
+
+static void copy_template(const struct program *program) {
+    static char buffer[1 << 16];
+    FILE *from = fopen(program->template, "rb"), *to = fopen(program->space, "wb");
+    size_t count;
+    if (!from || !to) give_up("%s: %s", program->space, strerror(errno));
+    fchmod(fileno(to), 0600);
+    while ((count = fread(buffer, 1, sizeof buffer, from)) > 0) fwrite(buffer, 1, count, to);
+    fclose(from);
+    if (fclose(to)) give_up("%s: %s", program->space, strerror(errno));
+}
+
+/* Runs the program to its end, from wherever it stands. In a process of its own. */
+static void run(const char *file, bool traced) {
+    kvlang *lang = open_runtime(file);
+    enum kvlang_status status = KVLANG_INIT;
+    if (traced) raise(SIGSTOP);
+    int rc = kvlang_run(lang, 1, 0, &status);
+    if (!rc) rc = kvlang_serve(lang, NULL, 1);
+    if (rc) fprintf(stderr, "%s\n", kvlang_message(lang));
+    if (traced) raise(SIGSTOP);
+    kvlang_close(lang);
+    _exit(rc ? 3 : 0);
+}
+
+static pid_t start(const struct program *program) {
+    pid_t child = fork();
+    if (child < 0) give_up("fork: %s", strerror(errno));
+    if (child == 0) run(program->space, false);
+    return child;
+}
+
+/* ---- the tree as text ---- */
+
+struct text {
+    char *bytes;
+    size_t count, room;
+};
+
+static int collect(void *context, const char *bytes, size_t count) {
+    struct text *text = context;
+    if (text->room - text->count < count + 1) {
+        size_t room = 2 * text->room + count + 4096;
+        char *more = realloc(text->bytes, room);
+        if (!more) return -1;
+        text->bytes = more;
+        text->room = room;
+    }
+    memcpy(text->bytes + text->count, bytes, count);
+    text->count += count;
+    text->bytes[text->count] = 0;
+    return 0;
+}
+
+/* Lines about what is not the same from run to run: times, and how many rows went by way of calls. */
+static bool is_about_time(const char *line) {
+    return strstr(line, "/‥ctime\"") || strstr(line, "/‥steps\"");
+}
+
+static void strip(struct text *text) {
+    char *to = text->bytes;
+    for (char *line = text->bytes; line && *line;) {
+        char *end = strchr(line, '\n');
+        size_t length = end ? (size_t)(end - line) + 1 : strlen(line);
+        char after = line[length];
+        line[length] = 0;
+        bool drop = is_about_time(line);
+        line[length] = after;
+        if (!drop) {
+            memmove(to, line, length);
+            to += length;
+        }
+        line += length;
+    }
+    if (to) *to = 0;
+    text->count = text->bytes ? (size_t)(to - text->bytes) : 0;
+}
+
+/* Also checks that the engine finds nothing wrong: a space is opened and read whole. */
+static struct text export_of(const struct program *program) {
+    struct text text = { 0 };
+    kvlang *lang = open_runtime(program->space);
+    int rc = kvspace_export(kvlang_space(lang), "/", NULL, collect, &text);
+    if (rc) give_up("%s: export: %s", program->name, kvspace_message(kvlang_space(lang)));
+    kvlang_close(lang);
+    strip(&text);
+    return text;
+}
+
+static void show_difference(const struct program *program, const struct text *got, const char *how) {
+    char left[320], right[320], command[800];
+    snprintf(left, sizeof left, "%s/expected", directory);
+    snprintf(right, sizeof right, "%s/got", directory);
+    FILE *file = fopen(left, "wb");
+    if (file) {
+        fwrite(program->expected, 1, program->expected_bytes, file);
+        fclose(file);
+    }
+    file = fopen(right, "wb");
+    if (file) {
+        fwrite(got->bytes, 1, got->count, file);
+        fclose(file);
+    }
+    fprintf(stderr, "%s: another tree after %s; the space is kept at %s\n", program->name, how, program->space);
+    snprintf(command, sizeof command, "diff %s %s | cut -c1-300 | head -20 >&2", left, right);
+    if (system(command) < 0) fprintf(stderr, "diff cannot be run\n");
+}
+
+static bool compare(const struct program *program, const char *how) {
+    struct text got = export_of(program);
+    bool same = got.count == program->expected_bytes && memcmp(got.bytes, program->expected, got.count) == 0;
+    if (!same) show_difference(program, &got, how);
+    free(got.bytes);
+    return same;
+}
+
+static bool wait_for(const struct program *program, pid_t child, const char *how) {
+    int status;
+    if (waitpid(child, &status, 0) != child) give_up("waitpid: %s", strerror(errno));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
+    fprintf(stderr, "%s: %s: status %d; the space is kept at %s\n", program->name, how, status, program->space);
+    return false;
+}
+
+static void prepare(struct program *program, unsigned number) {
+    snprintf(program->template, sizeof program->template, "%s/%u.template", directory, number);
+    snprintf(program->space, sizeof program->space, "%s/%u.space", directory, number);
+    pid_t maker = fork();
+    if (maker == 0) {
+        make_template(program);
+        _exit(0);
+    }
+    if (!wait_for(program, maker, "laying out")) exit(2);
+    for (unsigned tries = 0; tries < 3; tries++) { /* the fastest of three: it sets the range of the kills */
+        copy_template(program);
+        int64_t begin = now_ns();
+        if (!wait_for(program, start(program), "the uninterrupted run")) exit(2);
+        int64_t took = now_ns() - begin;
+        if (!tries || took < program->run_ns) program->run_ns = took;
+    }
+    struct text text = export_of(program);
+    program->expected = text.bytes;
+    program->expected_bytes = text.count;
+    /* The comparison must be able to fail, and two runs must be the same. */
+    copy_template(program);
+    struct text before = export_of(program);
+    if (before.count == text.count && memcmp(before.bytes, text.bytes, text.count) == 0) give_up("%s leaves nothing in the tree", program->name);
+    free(before.bytes);
+    copy_template(program);
+    if (!wait_for(program, start(program), "the second run") || !compare(program, "a second run")) exit(2);
+}
+
+/* ---- random instants ---- */
+
+/* Kills a worker, and its resumers, until one gets through. */
+static bool kill_once(const struct program *program, uint64_t *kills) {
+    copy_template(program);
+    for (unsigned deaths = 0;; deaths++) {
+        pid_t child = start(program);
+        if (deaths && (deaths > 6 || random_next() % 3 == 0)) return wait_for(program, child, "a resumed run") && compare(program, "a kill");
+        sleep_ns((int64_t)(random_next() % (uint64_t)(program->run_ns + program->run_ns / 8)));
+        kill(child, SIGKILL);
+        int status;
+        waitpid(child, &status, 0);
+        if (WIFSIGNALED(status)) ++*kills;
+        else if (WEXITSTATUS(status)) return fprintf(stderr, "%s: a worker gave %d\n", program->name, WEXITSTATUS(status)), false;
+    }
+}
+
+/* ---- machine instructions ---- */
+
+enum { STEP_DONE = -1, STEP_FORBIDDEN = -2 };
+
+/* Starts the program and lets it execute `count` instructions (all: -1) after its worker is open, then kills it. Gives how many it has
+ * executed, or STEP_FORBIDDEN. */
+static int64_t step_and_kill(const struct program *program, int64_t count) {
+    copy_template(program);
+    pid_t child = fork();
+    if (child < 0) give_up("fork: %s", strerror(errno));
+    if (child == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL)) _exit(77);
+        run(program->space, true);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    if (!WIFSTOPPED(status)) return STEP_FORBIDDEN;
+    int64_t done = 0;
+    for (; done != count; done++) {
+        if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL)) give_up("ptrace: %s", strerror(errno));
+        waitpid(child, &status, 0);
+        if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP) break; /* it has come to its end */
+    }
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    return done;
+}
+
+static int step_through(const struct program *program, uint64_t points, uint64_t *kills) {
+    int64_t all = step_and_kill(program, -1);
+    if (all == STEP_FORBIDDEN) return STEP_FORBIDDEN;
+    printf("%s: %lld instructions\n", program->name, (long long)all);
+    int failed = 0;
+    for (uint64_t i = 0; i < points && !failed; i++) {
+        int64_t stride = all / (int64_t)points + 1, at = (int64_t)i * stride + (int64_t)(random_next() % (uint64_t)stride);
+        char how[80];
+        step_and_kill(program, at);
+        ++*kills;
+        snprintf(how, sizeof how, "a kill behind instruction %lld of %lld", (long long)at, (long long)all);
+        failed = !wait_for(program, start(program), how) || !compare(program, how);
+    }
+    return failed;
+}
+
+/* ---- the whole ---- */
+
+static char *read_file(const char *path) {
+    FILE *file = fopen(path, "rb");
+    struct text text = { 0 };
+    char buffer[4096];
+    size_t count;
+    if (!file) give_up("%s: %s", path, strerror(errno));
+    while ((count = fread(buffer, 1, sizeof buffer, file)) > 0) collect(&text, buffer, count);
+    fclose(file);
+    return text.bytes;
+}
+
+static void remove_directory(void) {
+    char command[300];
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    if (system(command)) fprintf(stderr, "%s stays\n", directory);
+}
+
+int main(int argc, char **argv) {
+    enum { PROGRAMS_MAX = 64 };
+    static struct program programs[PROGRAMS_MAX];
+    unsigned program_count = 0;
+    uint64_t kills_wanted = 300, points = 0, seed = (uint64_t)time(NULL), kills = 0, stepped = 0;
+    bool show = false;
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "0";
+        if (strcmp(argv[i], "--kills") == 0) kills_wanted = strtoull(value, NULL, 10), i++;
+        else if (strcmp(argv[i], "--instructions") == 0) points = strtoull(value, NULL, 10), i++;
+        else if (strcmp(argv[i], "--seed") == 0) seed = strtoull(value, NULL, 10), i++;
+        else if (strcmp(argv[i], "--show") == 0) show = true;
+        else if (argv[i][0] == '-') give_up("usage: torture_resume [--kills N] [--instructions N] [--seed S] [--show] FILE…");
+        else if (program_count < PROGRAMS_MAX) {
+            const char *slash = strrchr(argv[i], '/');
+            programs[program_count++] = (struct program){ .name = slash ? slash + 1 : argv[i], .text = read_file(argv[i]) };
+        }
+    }
+    if (!program_count) give_up("which programs?");
+    random_state = seed;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    printf("seed %llu\n", (unsigned long long)seed);
+    const char *top = getenv("TMPDIR");
+    struct stat shm;
+    if (!top) top = stat("/dev/shm", &shm) == 0 ? "/dev/shm" : "/tmp";
+    snprintf(directory, sizeof directory, "%s/torture-resume-XXXXXX", top);
+    if (!mkdtemp(directory)) give_up("%s: %s", directory, strerror(errno));
+    for (unsigned i = 0; i < program_count; i++) {
+        prepare(&programs[i], i);
+        if (show) printf("%s: %.1f ms\n%s\n", programs[i].name, (double)programs[i].run_ns / 1e6, programs[i].expected);
+        fflush(stdout);
+    }
+    bool failed = false;
+    for (unsigned i = 0; points && !failed && i < program_count; i++) {
+        int rc = step_through(&programs[i], points, &stepped);
+        if (rc == STEP_FORBIDDEN) {
+            printf("no single-stepping here: that part is skipped\n");
+            break;
+        }
+        failed = rc != 0;
+    }
+    for (unsigned i = 0; !failed && kills < kills_wanted; i++) failed = !kill_once(&programs[i % program_count], &kills);
+    printf("%u programs, %llu kills at random instants, %llu behind counted instructions: %s\n", program_count, (unsigned long long)kills,
+           (unsigned long long)stepped, failed ? "FAILED" : "every tree the same");
+    if (!failed) remove_directory();
+    return failed;
+}
