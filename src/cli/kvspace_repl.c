@@ -122,35 +122,52 @@ static enum tool_status run_line(struct tool *tool, char *text) {
 
 static struct tool *completed_tool; /* the line reader's hook has no context; there is one prompt in a process */
 
-/* The next candidate for a word: commands, or keys below what is typed up to its last step. */
+/* A candidate under way: the commands first, where the word has no slash, then keys below what is typed up to its last step. */
+static struct completion {
+    struct tool_entries entries;
+    size_t next_entry, head_bytes;
+    unsigned next_command;
+    char head[KVSPACE_KEY_MAX + 1]; /* what stands before the step that is completed */
+} completion;
+
+static void complete_begin(const char *beginning) {
+    char key[KVSPACE_KEY_MAX + 1];
+    const char *slash = strrchr(beginning, '/');
+    tool_entries_free(&completion.entries);
+    completion.next_entry = 0;
+    completion.next_command = slash ? tool_command_count : 0;
+    completion.head_bytes = slash ? (size_t)(slash - beginning) : 0;
+    if (completion.head_bytes >= sizeof completion.head) return;
+    memcpy(completion.head, beginning, completion.head_bytes);
+    completion.head[completion.head_bytes] = '\0';
+    const char *above = !slash ? completed_tool->base : completion.head_bytes ? completion.head : "/";
+    struct sink err = completed_tool->err;
+    completed_tool->err.out = text_buffer_out(&(struct text_buffer){.limit = 1}); /* no complaints while typing */
+    completed_tool->err.stream = NULL;
+    bool bad = tool_key(completed_tool, above, key) || tool_entries_read(completed_tool, key, false, 10000, &completion.entries);
+    completed_tool->err = err;
+    if (bad) tool_entries_free(&completion.entries);
+}
+
+static char *candidate(const char *head, size_t head_bytes, const char *text) {
+    size_t room = head_bytes + strlen(text) + 1;
+    char *made = malloc(room);
+    if (made) snprintf(made, room, "%.*s%s", (int)head_bytes, head, text);
+    return made;
+}
+
 static char *complete(const char *beginning, int index) {
-    static struct tool_entries entries;
-    static size_t next, head_bytes;
-    static char head[KVSPACE_KEY_MAX + 1];
-    if (index == 0) {
-        char key[KVSPACE_KEY_MAX + 1];
-        tool_entries_free(&entries);
-        next = 0;
-        const char *slash = strrchr(beginning, '/');
-        head_bytes = slash ? (size_t)(slash - beginning) : 0;
-        if (!slash || head_bytes >= sizeof head) return NULL;
-        memcpy(head, beginning, head_bytes);
-        head[head_bytes] = '\0';
-        struct sink err = completed_tool->err;
-        completed_tool->err.out = text_buffer_out(&(struct text_buffer){.limit = 1}); /* no complaints while typing */
-        completed_tool->err.stream = NULL;
-        enum tool_status bad = tool_key(completed_tool, head_bytes ? head : "/", key);
-        completed_tool->err = err;
-        if (bad || tool_entries_read(completed_tool, key, false, 10000, &entries)) return NULL;
+    if (index == 0) complete_begin(beginning);
+    while (completion.next_command < tool_command_count) {
+        const char *name = tool_commands[completion.next_command++].name;
+        if (strncmp(name, beginning, strlen(beginning)) == 0) return candidate("", 0, name);
     }
-    while (next < entries.count) {
-        const struct tool_entry *entry = &entries.items[next++];
-        size_t room = head_bytes + entry->text_bytes + 1;
-        if (strncmp(entry->text, beginning + head_bytes, strlen(beginning + head_bytes)) != 0) continue;
-        char *candidate = malloc(room);
-        if (!candidate) return NULL;
-        snprintf(candidate, room, "%.*s%s", (int)head_bytes, head, entry->text);
-        return candidate;
+    bool relative = !strchr(beginning, '/');
+    while (completion.next_entry < completion.entries.count) {
+        const struct tool_entry *entry = &completion.entries.items[completion.next_entry++];
+        const char *text = entry->text + (relative && entry->text[0] == '/');
+        const char *typed = beginning + completion.head_bytes;
+        if (strncmp(text, typed, strlen(typed)) == 0) return candidate(completion.head, completion.head_bytes, text);
     }
     return NULL;
 }

@@ -34,6 +34,7 @@ void prompt_begin(struct prompt *prompt, const char *program, prompt_complete *c
     rl_readline_name = program;
     completer = complete;
     rl_completion_entry_function = complete_word;
+    rl_completion_append_character = '\0'; /* a key goes on */
     using_history();
     if (prompt->history_file) read_history(prompt->history_file);
 }
