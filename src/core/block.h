@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "core/mark.h"
 #include "kvspace/kinds.h"
 
 /* ---- errors ---- */
@@ -224,10 +225,12 @@ static inline void cell_store(struct cell *place, struct cell value) {
     if (place->head & ~value.head & CELL_BLOCK) {
         place->head = value.head;
         atomic_signal_fence(memory_order_seq_cst);
+        MARK();
         place->payload = value.payload;
     } else {
         place->payload = value.payload;
         atomic_signal_fence(memory_order_seq_cst);
+        MARK();
         place->head = value.head;
     }
 }

@@ -17,7 +17,10 @@ struct activation {
 };
 
 /* Keeps the compiler from moving stores over this line: a kill between two stores must find them in the order written. */
-static inline void store_order(void) { atomic_signal_fence(memory_order_seq_cst); }
+static inline void store_order(void) {
+    atomic_signal_fence(memory_order_seq_cst);
+    MARK();
+}
 
 /* Puts an owned value into a cell that others may look at; gives back what was there, to be dropped after the commit.
  * When the form changes, the cell is None in between: a kill there leaks the old value, and leaves no wrong pair. */
@@ -28,7 +31,9 @@ static inline struct cell cell_put(struct cell *place, struct cell value) {
         return old;
     }
     *(volatile uint64_t *)&place->head = 0;
+    MARK();
     *(volatile uint64_t *)&place->payload = value.payload;
+    MARK();
     *(volatile uint64_t *)&place->head = value.head & CELL_VALUE_BITS;
     return old;
 }

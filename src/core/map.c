@@ -163,6 +163,15 @@ static struct dict_entry *dict_find(struct heap *heap, const struct dict *dict, 
     }
 }
 
+/* The entry whose key is the very block of `key`, where that is cheap to see: constants share their blocks. NULL: nothing is said. */
+static inline struct dict_entry *dict_find_shared(const struct dict *dict, const struct cell *key) {
+    if (dict->log2_index || dict->key_class != KEY_TEXT || !(key->head & CELL_BLOCK)) return NULL;
+    struct dict_entry *entries = dict_entries(dict);
+    for (uint32_t i = 0; i < dict->used; i++)
+        if (entries[i].key.payload == key->payload && ((entries[i].key.head ^ key->head) & CELL_VALUE_BITS) == 0) return &entries[i];
+    return NULL;
+}
+
 static void index_insert(struct dict *dict, uint32_t hash, uint32_t position) {
     uint64_t *index = dict_index(dict);
     uint32_t mask = (UINT32_C(1) << dict->log2_index) - 1, at = hash & mask;
@@ -179,6 +188,7 @@ static void dict_append(struct dict *dict, struct cell key, struct cell value) {
     entry->value = value;
     if (dict->log2_index) index_insert(dict, key_hash(&key), position);
     atomic_signal_fence(memory_order_seq_cst);
+    MARK();
     dict->counts += (UINT64_C(1) << 32) + 1;
 }
 
@@ -214,6 +224,11 @@ int map_duplicate(struct heap *heap, const struct cell *map, uint32_t room, stru
 
 int map_find(struct heap *heap, const struct cell *map, const struct cell *key, const struct cell **out) {
     struct stored_key stored;
+    const struct dict_entry *shared = dict_find_shared(cell_dict(heap, map), key);
+    if (shared) {
+        *out = &shared->value;
+        return 0;
+    }
     /* A key of another integer kind cannot be in the map, but asking for it with a literal is common: 0 in [uint8]·T. */
     int rc = stored_key(heap, map, key, true, &stored);
     if (rc) return rc;
@@ -322,7 +337,7 @@ int map_set(struct heap *heap, const struct cell *map, const struct cell *key, c
     struct stored_key stored;
     int rc = stored_key(heap, map, key, literals >> 1 & 1, &stored);
     if (rc) return rc;
-    const struct dict_entry *entry = dict_find(heap, cell_dict(heap, map), &stored.cell);
+    struct dict_entry *entry = dict_find(heap, cell_dict(heap, map), &stored.cell);
     struct cell fitted = cell_none(), made;
     if (!entry && cell_tag(map) == TAG_STRUCT) rc = unknown_field(heap, map, key);
     if (!rc) rc = fitted_value(heap, map, key, value, literals & 1, &fitted);
@@ -342,7 +357,7 @@ int map_set(struct heap *heap, const struct cell *map, const struct cell *key, c
     }
     struct dict *dict = cell_dict(heap, &made);
     if (entry) {
-        struct dict_entry *own = dict_find(heap, dict, &stored.cell);
+        struct dict_entry *own = made.payload == map->payload ? entry : dict_find(heap, dict, &stored.cell);
         struct cell old = own->value;
         cell_store(&own->value, fitted);
         cell_drop(heap, old);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "core/block.h"
+#include "core/mark.h"
 #include "kvspace/space.h"
 
 enum vthread_status { STATUS_INIT, STATUS_RUNNING, STATUS_WAIT, STATUS_PAUSED, STATUS_DONE, STATUS_ERROR, STATUS_COUNT };
@@ -102,8 +103,10 @@ static inline struct cell *frame_cells(struct frame *frame) { return (struct cel
 /* Written by the owner of the lease only. Release: the cells of a step are visible before the row that follows it. The fence keeps
  * the compiler from moving what belongs behind the commit (dropping what was replaced, the next row's stores) in front of it. */
 static inline void pc_commit(struct vthread_record *record, uint64_t pc) {
+    MARK();
     atomic_store_explicit(&record->pc, pc, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
+    MARK();
 }
 /* For whoever resumes or shows it; pairs with pc_commit. */
 static inline uint64_t pc_seen(const struct vthread_record *record) {

@@ -7,6 +7,7 @@
 
 static _Atomic uint64_t left[FAULT_COUNT]; /* marks until it fires; 0: disarmed */
 static _Atomic bool fired[FAULT_COUNT];
+static _Atomic uint64_t armed[FAULT_COUNT];
 
 bool fault_built(void) {
 #ifdef NDEBUG
@@ -18,8 +19,13 @@ bool fault_built(void) {
 
 void fault_arm(enum fault fault, uint64_t n) {
     atomic_store(&fired[fault], false);
+    atomic_store(&armed[fault], n);
     atomic_store(&left[fault], n);
 }
+
+uint64_t fault_count(enum fault fault) { return atomic_load(&armed[fault]) - atomic_load(&left[fault]); }
+
+void fault_step(void) { (void)fault_fires(FAULT_KILL); }
 
 bool fault_disarm(enum fault fault) {
     atomic_store(&left[fault], 0);

@@ -16,6 +16,8 @@ void fault_arm(enum fault fault, uint64_t n);
 /* Disarms; true if it had fired. */
 bool fault_disarm(enum fault fault);
 bool fault_fires(enum fault fault); /* counts one mark */
+void fault_step(void);              /* one mark of FAULT_KILL, for rooms that have a `struct fault` of their own */
+uint64_t fault_count(enum fault fault); /* marks passed since it was armed */
 
 #ifdef NDEBUG
 #define FAULT_STEP() ((void)0)

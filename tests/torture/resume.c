@@ -1,12 +1,12 @@
 /* Kills workers in the middle of programs, lets fresh processes go on, and compares the tree that is left with that of an uninterrupted
  * run, byte for byte as kvspace_export shows it (times and the measure of progress aside).
  *
- *     torture_resume [--kills N] [--instructions N] [--seed S] [--program TEXT] [--show] [FILE…]
+ *     torture_resume [--kills N] [--marks N] [--seed S] [--show] FILE…
  *
- * FILE: programs in the language (default: resume/ beside this source). --kills: SIGKILLs at random instants over all of them, each resumer
- * may be killed in turn. --instructions: kills behind that many machine instructions, counted by single-stepping (ptrace), evenly
- * spread over the run of each program and a little beside; skipped where single-stepping is not allowed.
- * Relies on kvlang.h and Linux or any system with fork. Exit status 0 when every tree was the same, 77 when it cannot run here. */
+ * FILE: programs in the language. --kills: SIGKILLs at random instants over all of them; a resumer may be killed in turn. --marks: kills at
+ * the marks of the core and the engine (before and behind every commit, between the stores of a change), that many spread over each
+ * program, 0: at every one; in builds that have marks, which release builds have not.
+ * Relies on kvlang.h and any system with fork. Exit status 0 when every tree was the same. */
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,13 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <kvlang/kvlang.h>
+
+#include "kvspace/fault.h"
 
 static char directory[256];
 static uint64_t random_state;
@@ -104,14 +105,12 @@ static void copy_template(const struct program *program) {
 }
 
 /* Runs the program to its end, from wherever it stands. In a process of its own. */
-static void run(const char *file, bool traced) {
+static void run(const char *file) {
     kvlang *lang = open_runtime(file);
     enum kvlang_status status = KVLANG_INIT;
-    if (traced) raise(SIGSTOP);
     int rc = kvlang_run(lang, 1, 0, &status);
     if (!rc) rc = kvlang_serve(lang, NULL, 1);
     if (rc) fprintf(stderr, "%s\n", kvlang_message(lang));
-    if (traced) raise(SIGSTOP);
     kvlang_close(lang);
     _exit(rc ? 3 : 0);
 }
@@ -119,7 +118,7 @@ static void run(const char *file, bool traced) {
 static pid_t start(const struct program *program) {
     pid_t child = fork();
     if (child < 0) give_up("fork: %s", strerror(errno));
-    if (child == 0) run(program->space, false);
+    if (child == 0) run(program->space);
     return child;
 }
 
@@ -260,48 +259,48 @@ static bool kill_once(const struct program *program, uint64_t *kills) {
     }
 }
 
-/* ---- machine instructions ---- */
+/* ---- marks ---- */
 
-enum { STEP_DONE = -1, STEP_FORBIDDEN = -2 };
-
-/* Starts the program and lets it execute `count` instructions (all: -1) after its worker is open, then kills it. Gives how many it has
- * executed, or STEP_FORBIDDEN. */
-static int64_t step_and_kill(const struct program *program, int64_t count) {
+/* Runs the program in a process that dies at mark `at` of the core and the engine (0: not). Gives how many marks it has passed. */
+static uint64_t run_to_mark(const struct program *program, uint64_t at) {
     copy_template(program);
+    int ends[2], status;
+    if (pipe(ends)) give_up("pipe: %s", strerror(errno));
     pid_t child = fork();
     if (child < 0) give_up("fork: %s", strerror(errno));
     if (child == 0) {
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL)) _exit(77);
-        run(program->space, true);
+        kvlang *lang = open_runtime(program->space);
+        fault_arm(FAULT_KILL, at ? at : UINT64_MAX);
+        int rc = kvlang_run(lang, 1, 0, NULL);
+        if (!rc) rc = kvlang_serve(lang, NULL, 1);
+        uint64_t count = fault_count(FAULT_KILL);
+        fault_disarm(FAULT_KILL);
+        if (write(ends[1], &count, sizeof count) != sizeof count) rc = 3;
+        _exit(rc ? 3 : 0); /* without closing: a death behind the last row */
     }
-    int status;
+    uint64_t count = 0;
+    close(ends[1]);
+    if (read(ends[0], &count, sizeof count) != sizeof count) count = 0;
+    close(ends[0]);
     waitpid(child, &status, 0);
-    if (!WIFSTOPPED(status)) return STEP_FORBIDDEN;
-    int64_t done = 0;
-    for (; done != count; done++) {
-        if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL)) give_up("ptrace: %s", strerror(errno));
-        waitpid(child, &status, 0);
-        if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP) break; /* it has come to its end */
-    }
-    kill(child, SIGKILL);
-    waitpid(child, &status, 0);
-    return done;
+    if (WIFEXITED(status) && WEXITSTATUS(status)) give_up("%s: a worker gave %d", program->name, WEXITSTATUS(status));
+    return count;
 }
 
-static int step_through(const struct program *program, uint64_t points, uint64_t *kills) {
-    int64_t all = step_and_kill(program, -1);
-    if (all == STEP_FORBIDDEN) return STEP_FORBIDDEN;
-    printf("%s: %lld instructions\n", program->name, (long long)all);
-    int failed = 0;
-    for (uint64_t i = 0; i < points && !failed; i++) {
-        int64_t stride = all / (int64_t)points + 1, at = (int64_t)i * stride + (int64_t)(random_next() % (uint64_t)stride);
+/* `points` 0: every mark there is, else that many, each somewhere in its part of the run. */
+static bool die_at_marks(const struct program *program, uint64_t points, uint64_t *kills) {
+    uint64_t all = run_to_mark(program, 0);
+    if (!points || points > all) points = all;
+    printf("%s: %llu marks, killed at %llu of them\n", program->name, (unsigned long long)all, (unsigned long long)points);
+    for (uint64_t i = 0; i < points; i++) {
+        uint64_t part = all / points, at = i * all / points + 1 + (part > 1 ? random_next() % part : 0);
         char how[80];
-        step_and_kill(program, at);
+        run_to_mark(program, at);
         ++*kills;
-        snprintf(how, sizeof how, "a kill behind instruction %lld of %lld", (long long)at, (long long)all);
-        failed = !wait_for(program, start(program), how) || !compare(program, how);
+        snprintf(how, sizeof how, "a kill at mark %llu of %llu", (unsigned long long)at, (unsigned long long)all);
+        if (!wait_for(program, start(program), how) || !compare(program, how)) return false;
     }
-    return failed;
+    return true;
 }
 
 /* ---- the whole ---- */
@@ -327,15 +326,15 @@ int main(int argc, char **argv) {
     enum { PROGRAMS_MAX = 64 };
     static struct program programs[PROGRAMS_MAX];
     unsigned program_count = 0;
-    uint64_t kills_wanted = 300, points = 0, seed = (uint64_t)time(NULL), kills = 0, stepped = 0;
-    bool show = false;
+    uint64_t kills_wanted = 300, points = 0, seed = (uint64_t)time(NULL), kills = 0, marked = 0;
+    bool show = false, at_marks = false;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "0";
         if (strcmp(argv[i], "--kills") == 0) kills_wanted = strtoull(value, NULL, 10), i++;
-        else if (strcmp(argv[i], "--instructions") == 0) points = strtoull(value, NULL, 10), i++;
+        else if (strcmp(argv[i], "--marks") == 0) points = strtoull(value, NULL, 10), at_marks = fault_built(), i++;
         else if (strcmp(argv[i], "--seed") == 0) seed = strtoull(value, NULL, 10), i++;
         else if (strcmp(argv[i], "--show") == 0) show = true;
-        else if (argv[i][0] == '-') give_up("usage: torture_resume [--kills N] [--instructions N] [--seed S] [--show] FILE…");
+        else if (argv[i][0] == '-') give_up("usage: torture_resume [--kills N] [--marks N] [--seed S] [--show] FILE…");
         else if (program_count < PROGRAMS_MAX) {
             const char *slash = strrchr(argv[i], '/');
             programs[program_count++] = (struct program){ .name = slash ? slash + 1 : argv[i], .text = read_file(argv[i]) };
@@ -356,17 +355,10 @@ int main(int argc, char **argv) {
         fflush(stdout);
     }
     bool failed = false;
-    for (unsigned i = 0; points && !failed && i < program_count; i++) {
-        int rc = step_through(&programs[i], points, &stepped);
-        if (rc == STEP_FORBIDDEN) {
-            printf("no single-stepping here: that part is skipped\n");
-            break;
-        }
-        failed = rc != 0;
-    }
+    for (unsigned i = 0; at_marks && !failed && i < program_count; i++) failed = !die_at_marks(&programs[i], points, &marked);
     for (unsigned i = 0; !failed && kills < kills_wanted; i++) failed = !kill_once(&programs[i % program_count], &kills);
-    printf("%u programs, %llu kills at random instants, %llu behind counted instructions: %s\n", program_count, (unsigned long long)kills,
-           (unsigned long long)stepped, failed ? "FAILED" : "every tree the same");
+    printf("%u programs, %llu kills at random instants, %llu at marks: %s\n", program_count, (unsigned long long)kills,
+           (unsigned long long)marked, failed ? "FAILED" : "every tree the same");
     if (!failed) remove_directory();
     return failed;
 }
