@@ -60,25 +60,24 @@ static enum program_status lay_out(struct program *program, const char *file, bo
     return status;
 }
 
-static enum program_status each_file(struct program *program, bool write, bool strict) {
-    enum program_status status = PROGRAM_OK;
-    for (int i = 0; i < program->options.operand_count; i++) status = worse(status, lay_out(program, program->options.operands[i], write, strict));
-    return status;
-}
 
 enum program_status command_layout(struct program *program) {
     if (!program->dsn && !program_given(program, OPTION_KEEP))
         return program_fail(program, PROGRAM_USAGE, "layout: into which space? name it with -s DSN or $KVSPACE, or keep a new one with --keep");
     enum program_status status = program_open_runtime(program, program->dsn, KVSPACE_CREATE_IF_MISSING);
     if (status) return status;
-    status = each_file(program, true, program_given(program, OPTION_STRICT));
+    for (int i = 0; i < program->options.operand_count; i++)
+        status = worse(status, lay_out(program, program->options.operands[i], true, program_given(program, OPTION_STRICT)));
     if (!program->dsn) sink_format(&program->out, "%s\n", kvspace_dsn(program->space));
     return status;
 }
 
 /* A space that is only for this check takes the files in, so that each sees the ones before it. */
 enum program_status command_vet(struct program *program) {
-    return each_file(program, program->dsn == NULL, false);
+    enum program_status status = PROGRAM_OK;
+    int count = program->options.operand_count;
+    for (int i = 0; i < count; i++) status = worse(status, lay_out(program, program->options.operands[i], !program->dsn && i + 1 < count, false));
+    return status;
 }
 
 /* ---- fmt ---- */

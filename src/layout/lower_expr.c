@@ -290,9 +290,13 @@ static void check_operands(struct lower *lower, enum ast_op op, struct ast_pos a
     enum category a = category_of(left), b = category_of(right);
     if (none || mixes(op, a, b)) {
         bool bits = ast_op_row(op)->level >= 70;
-        if (!none && bits && ((a == CATEGORY_NUMBER && kind_is_float(left->type->scalar)) || (b == CATEGORY_NUMBER && kind_is_float(right->type->scalar))))
-            lower_error(lower, at, DIAG_TYPE, "`%s` takes integers, not %.*s and %.*s", sign, (int)left->type->text.length, left->type->text.at,
-                (int)right->type->text.length, right->type->text.at);
+        bool left_float = a == CATEGORY_NUMBER && kind_is_float(left->type->scalar), right_float = b == CATEGORY_NUMBER && kind_is_float(right->type->scalar);
+        const struct type *wrong = left_float ? left->type : right->type;
+        if (none || !bits || (!left_float && !right_float)) return;
+        if (left->type && right->type)
+            lower_error(lower, at, DIAG_TYPE, "`%s` takes integers, not %.*s and %.*s", sign, (int)lower_type_name(left->type).length,
+                lower_type_name(left->type).at, (int)lower_type_name(right->type).length, lower_type_name(right->type).at);
+        else lower_error(lower, at, DIAG_TYPE, "`%s` takes integers, not %.*s", sign, (int)wrong->text.length, wrong->text.at);
         return;
     }
     lower_error(lower, at, DIAG_TYPE, "`%s` does not take %.*s and %.*s", sign, (int)left->type->text.length, left->type->text.at,
