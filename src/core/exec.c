@@ -226,7 +226,8 @@ __attribute__((always_inline)) static inline struct frame *call_fast(struct acti
             return NULL;
         }
     }
-    for (struct cell *cell = cells + i, *end = cells + callee->cells; cell != end; cell++) cell->head = 0;
+#pragma GCC unroll 4
+    for (; i < callee->cells; i++) cells[i].head = 0;
     frame->caller = at->ref;
     frame->caller_row = row;
     frame->function = callee->function;
@@ -269,6 +270,7 @@ __attribute__((always_inline)) static inline bool return_fast(struct activation 
     }
     uint64_t heads = 0;
     struct cell *end = at->cells + frame->cells;
+#pragma GCC unroll 4
     for (struct cell *cell = at->cells; cell != end; cell++) heads |= cell->head;
     if (heads & CELL_BLOCK) {
         for (struct cell *cell = at->cells; cell != end; cell++) cell_drop(heap, *cell);
@@ -469,6 +471,11 @@ L_MEMBER: {
         if (LIKELY(ip->row->structural == STRUCTURAL_INDEX && block->ndim == 1 && cell_kind(base) < KIND_CHAR_UTF32 && (uint64_t)i < block->dims[0]))
             RESULT_CELL(element_load(cell_kind(base), block_body(block), (uint64_t)i));
     }
+    goto slow;
+}
+L_HAS: {
+    const struct cell *base = CELL(ip->a), *found;
+    if (LIKELY(TAG(base) == TAG_MAP) && map_find(heap, base, argument(&ip->row->reads[1], cells), &found) == 0) RESULT_CELL(cell_bool(found != NULL));
     goto slow;
 }
 L_NEWMAP: {

@@ -96,6 +96,7 @@ static int slot_add(struct link_build *build, int64_t row, int64_t column, const
         } else {
             rc = tree_get(build->heap, build->core->space, key, &slot->constant);
             if (rc) return rc;
+            constant_share(build->core, &slot->constant);
         }
         build->slot_count++;
         return 0;
@@ -558,9 +559,16 @@ int link_of_record(struct core *core, uint32_t function, struct link **out) {
 
 void links_close(struct core *core) {
     for (uint32_t i = 0; i < core->link_count; i++) {
-        struct pool pool = { core->links[i]->memory };
+        struct link *link = core->links[i];
+        for (uint32_t number = 1; number <= link->rows; number++) {
+            for (unsigned r = 0; r < link->row[number]->read_count; r++) {
+                if (link->row[number]->reads[r].kind == OPERAND_CONSTANT) cell_drop(&core->heap, link->row[number]->reads[r].constant);
+            }
+        }
+        struct pool pool = { link->memory };
         pool_free(&pool);
     }
+    constants_close(core);
     free(core->links);
     core->links = NULL;
     core->link_count = core->link_room = 0;

@@ -37,6 +37,10 @@ void *pool_take(struct pool *pool, size_t bytes); /* zeroed; NULL: no memory */
 const char *pool_text(struct pool *pool, const char *text, size_t bytes);
 int link_name(struct link_build *build, const char *text, size_t bytes, uint32_t *cell);
 
+/* The text's block becomes the one that equal constants share (constants.c). */
+void constant_share(struct core *core, struct cell *constant);
+void constants_close(struct core *core);
+
 /* Chooses an instruction for every row. */
 int link_code(struct link_build *build);
 

@@ -193,11 +193,11 @@ static int code_native(struct link_build *build, struct instr *code, const struc
     return 0;
 }
 
-/* `member`, `key` and `index` of a map in a cell, by a key in a cell or a constant one. */
-static void code_member(struct instr *code, const struct row *row) {
+/* `member`, `key`, `index` and `map·has` of a map in a cell, by a key in a cell or a constant one. */
+static void code_member(struct instr *code, const struct row *row, uint16_t op) {
     if (row->read_count != 2 || row->write_count != 1 || row->self || !is_cell(&row->writes[0]) || !is_cell(&row->reads[0])) return;
     if (!is_cell(&row->reads[1]) && row->reads[1].kind != OPERAND_CONSTANT) return;
-    code->op = OP_MEMBER;
+    code->op = op;
     code->a = offset(&row->reads[0]);
     code->c = offset(&row->writes[0]);
     code->row = row;
@@ -283,11 +283,11 @@ static int code_row(struct link_build *build, struct instr *code, struct row *ro
             code->c = offset(&row->writes[0]);
             if (row->read_count == 3) code->u = offset(&row->reads[2]);
         } else {
-            code_member(code, row);
+            code_member(code, row, OP_MEMBER);
         }
         return 0;
     case STRUCTURAL_MEMBER:
-    case STRUCTURAL_KEY: code_member(code, row); return 0;
+    case STRUCTURAL_KEY: code_member(code, row, OP_MEMBER); return 0;
     case STRUCTURAL_SETMEMBER:
     case STRUCTURAL_SETKEY: code_set_member(code, row); return 0;
     case STRUCTURAL_NEWMAP:
@@ -332,6 +332,7 @@ static int code_row(struct link_build *build, struct instr *code, struct row *ro
     }
     case STRUCTURAL_NONE:
         code_binary(code, row);
+        if (row->native && !row->host && strcmp(row->name, "map·has") == 0) code_member(code, row, OP_HAS);
         return code->op == OP_ROW ? code_native(build, code, row) : 0;
     default: return 0;
     }

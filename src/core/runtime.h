@@ -34,6 +34,8 @@ struct core {
     struct link **links;          /* by number */
     uint32_t link_count, link_room;
     struct link *buckets[256];    /* by hash of the path, newest first */
+    struct cell *texts;           /* constants of decoded functions, each once (constants.c); open addressing */
+    uint32_t text_count, text_room;
     _Atomic uint32_t *code_word;  /* of the space: see code_changes */
     uint32_t functions;           /* list of function records in the space */
     struct core_caps *caps;
