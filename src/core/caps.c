@@ -51,17 +51,51 @@ static int parameters_write(struct core *core, const char *key, const char **at,
     }
 }
 
-static int opcode_write(struct core *core, const struct native_row *row) {
+/* The signature that stands at an opcode's key, as `(a:int64) -> (b:int64)`. */
+static void signature_there(struct core *core, const char *key, const uint32_t head[4], char *out, size_t capacity) {
+    char place[KVSPACE_KEY_MAX + 32], text[300];
+    size_t used = (size_t)snprintf(out, capacity, "(");
+    for (uint32_t i = 0; i < head[0] + head[1] && used < capacity; i++) {
+        bool reads = i < head[0];
+        if (i == head[0]) used += (size_t)snprintf(out + used, capacity - used, ") -> (");
+        if (used >= capacity) return;
+        snprintf(place, sizeof place, "%s/[0,%d]", key, reads ? -(int)i - 1 : (int)(i - head[0]) + 1);
+        if (kvspace_get_text(core->space, place, text, sizeof text, NULL)) text[0] = 0;
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s", i && i != head[0] ? ", " : "", text);
+    }
+    if (used < capacity) snprintf(out + used, capacity - used, "%s)", head[1] ? "" : ") -> (");
+}
+
+/* Another runtime, or a program's declaration, may have been there first: then the signatures must be the same. */
+static int opcode_conflict(struct core *core, const struct native_row *row, const char *key, const char *owner) {
+    char place[KVSPACE_KEY_MAX + 16], there[1200], other[64];
+    struct kvspace_value value;
+    uint32_t head[4];
+    if (kvspace_get(core->space, key, &value) || strcmp(value.type, "def rwir") != 0 || value.body_bytes < sizeof head) return 0;
+    memcpy(head, value.body, sizeof head);
+    snprintf(place, sizeof place, "%s/‥owner", key);
+    if (kvspace_get_text(core->space, place, other, sizeof other, NULL)) snprintf(other, sizeof other, "a program");
+    if (strcmp(other, owner) == 0) return 0;
+    signature_there(core, key, head, there, sizeof there);
+    if (strcmp(there, row->signature) == 0) return 0;
+    return fault(&core->heap, ERROR_ROUTE, "%s registers %s%s, but %s has registered it as %s%s", owner, row->name, row->signature, other, row->name, there);
+}
+
+static int opcode_write(struct core *core, const struct native_row *row, const char *owner) {
     char key[KVSPACE_KEY_MAX + 1], doc[KVSPACE_KEY_MAX + 16];
     uint32_t head[4] = { 0, 0, 0, 0 };
     const char *at = row->signature;
     snprintf(key, sizeof key, "/lib/%s", row->name);
-    int rc = parameters_write(core, key, &at, -1, row->least, &head[0], &head[2]);
+    int rc = opcode_conflict(core, row, key, owner);
+    if (rc) return rc;
+    rc = parameters_write(core, key, &at, -1, row->least, &head[0], &head[2]);
     uint32_t ignored = 0;
     if (!rc) rc = parameters_write(core, key, &at, 1, UINT32_MAX - 1, &head[1], &ignored);
     if (rc) return rc;
     snprintf(doc, sizeof doc, "%s/‥doc", key);
     rc = kvspace_set_text(core->space, doc, row->doc ? row->doc : "");
+    snprintf(doc, sizeof doc, "%s/‥owner", key);
+    if (!rc) rc = kvspace_set_text(core->space, doc, owner);
     if (!rc) rc = kvspace_set_word(core->space, key, "def rwir", head, sizeof head);
     return rc ? tree_fault(&core->heap, core->space, rc, "register", key) : 0;
 }
@@ -72,7 +106,7 @@ int caps_register(struct core *core, const char *owner, const struct native_row 
     snprintf(key, sizeof key, "/lib/‥caps/‥%s", owner);
     if (kvspace_get_u64(core->space, key, &there) == 0 && there == stamp) return 0;
     for (uint32_t i = 0; i < count; i++) {
-        int rc = opcode_write(core, &rows[i]);
+        int rc = opcode_write(core, &rows[i], owner);
         if (rc) return rc;
     }
     int rc = kvspace_set_u64(core->space, key, stamp);

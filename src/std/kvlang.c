@@ -51,6 +51,7 @@ int handle_fault(kvlang *lang, int kind) {
     if (kind == ERROR_NAME) code = KVLANG_ENAME;
     else if (kind == ERROR_OUT_OF_MEMORY) code = KVLANG_ENOMEM;
     else if (kind == ERROR_TYPE || kind == ERROR_VALUE) code = KVLANG_ETYPE;
+    else if (kind == ERROR_ROUTE) code = KVLANG_ECONFLICT;
     return handle_fail(lang, code, "%s", lang->core->heap.fault.message);
 }
 
@@ -180,10 +181,31 @@ static void function_path(const char *function, char *out, size_t capacity) {
     snprintf(out, capacity, "%s%s", function[0] == '/' ? "" : "/lib/", function);
 }
 
+/* What the caller may leave out of a value is filled in here: see struct kvspace_value. */
+static int plain_cell(struct heap *heap, const struct kvspace_value *given, struct cell *out) {
+    struct kvspace_value value = *given;
+    uint64_t size = kvspace_kind_bytes(value.kind), elements = 1, length;
+    if (!value.kind || value.ref) return tree_cell(heap, &value, out);
+    if (!value.store) value.store = value.ndim ? KVSPACE_NDARRAY : KVSPACE_ATOM;
+    if (!value.ndim && !value.body) value.body = value.scalar.bytes;
+    if (value.ndim == 1 && !value.dims) {
+        length = size ? value.body_bytes / size : 0;
+        value.dims = &length;
+    }
+    if (value.ndim > KVSPACE_NDIM_MAX || (value.ndim && !value.dims)) return fault(heap, ERROR_TYPE, "an array of %u axes without lengths", value.ndim);
+    for (unsigned i = 0; i < value.ndim; i++)
+        if (__builtin_mul_overflow(elements, value.dims[i], &elements)) return fault(heap, ERROR_VALUE, "an array with more elements than there can be");
+    if (__builtin_mul_overflow(elements, size, &elements)) return fault(heap, ERROR_VALUE, "an array with more bytes than there can be");
+    if (value.body_bytes && value.body_bytes != elements) return fault(heap, ERROR_VALUE, "%llu bytes for a value of %llu", (unsigned long long)value.body_bytes, (unsigned long long)elements);
+    value.body_bytes = elements;
+    if (elements && !value.body) return fault(heap, ERROR_VALUE, "an array without its elements");
+    return tree_cell(heap, &value, out);
+}
+
 static int argument_cell(kvlang *lang, const struct kvspace_value *value, struct cell *out) {
     struct heap *heap = &lang->core->heap;
     char key[KVSPACE_KEY_MAX + 1];
-    if (value->ref != KVSPACE_POINTER) return tree_cell(heap, value, out);
+    if (value->ref != KVSPACE_POINTER) return plain_cell(heap, value, out);
     size_t bytes = value->body_bytes ? (size_t)value->body_bytes : strlen(value->body);
     if (bytes >= sizeof key) return fault(heap, ERROR_VALUE, "a key of %zu bytes", bytes);
     memcpy(key, value->body, bytes);
