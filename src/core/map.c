@@ -7,7 +7,7 @@
 #include "core/text.h"
 #include "core/value.h"
 
-enum { LINEAR_MAX = 8, ENTRIES_MAX = 1 << 30 }; /* entries without an index; entries at all */
+enum { CAPACITY_LEAST = 2, LINEAR_MAX = 8, ENTRIES_MAX = 1 << 30 }; /* entries without an index; entries at all */
 
 #define KEY_HASH_SHIFT 32
 
@@ -57,7 +57,7 @@ static void dict_take_type(struct block *block, const struct type_info *type) {
 
 int map_new(struct heap *heap, const struct type_info *type, uint32_t room, struct cell *out) {
     struct block *block;
-    int rc = dict_block(heap, room < 4 ? 4 : room, &block);
+    int rc = dict_block(heap, room < CAPACITY_LEAST ? CAPACITY_LEAST : room, &block);
     if (rc) return rc;
     if (type) dict_take_type(block, type);
     *out = cell_of_block(heap, TAG_MAP, block);
@@ -204,7 +204,7 @@ int map_duplicate(struct heap *heap, const struct cell *map, uint32_t room, stru
     const struct dict *from = block_body(old);
     uint32_t capacity = from->live > room ? from->live : room;
     struct block *block;
-    int rc = dict_block(heap, capacity < 4 ? 4 : capacity, &block);
+    int rc = dict_block(heap, capacity < CAPACITY_LEAST ? CAPACITY_LEAST : capacity, &block);
     if (rc) return rc;
     struct dict *to = block_body(block);
     block->type = old->type;
