@@ -2,21 +2,18 @@
 """The language server, spoken to: a session of an editor with diagnostics, hover, definitions, completion, formatting and the
 outline, columns counted in UTF-16, with and without a space, and then everything that an editor should not send: bad frames, bad JSON, bad order, bad
 positions, huge documents. After each of them the server must still answer.
-Relies on KVLANG_BUILD_DIR (the program kvlang). Exit status 0 when all holds."""
+Relies on lsp_editor.py and KVLANG_BUILD_DIR (the program kvlang). Exit status 0 when all holds."""
 import json
 import os
 import pathlib
-import queue
 import random
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
-BUILD = pathlib.Path(os.environ.get("KVLANG_BUILD_DIR", "build"))
-KVLANG = str(BUILD / "bin" / "kvlang")
-PATIENCE = 120 if os.environ.get("KVLANG_SANITIZE") else 60
+from lsp_editor import KVLANG, PATIENCE, Editor, position, units
+
 failures = []
 checks = 0
 
@@ -33,119 +30,9 @@ def same(wanted, got, message):
     check(wanted == got, f"{message}: wanted {wanted!r}, got {got!r}")
 
 
-class Editor:
-    """One server and what it sends, read by a thread."""
-
-    def __init__(self, initialize=True, capabilities=None, arguments=()):
-        self.process = subprocess.Popen([KVLANG, *arguments, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.received = queue.Queue()
-        self.notices = []
-        self.number = 0
-        self.versions = {}
-        threading.Thread(target=self.read, daemon=True).start()
-        if initialize:
-            self.capabilities = self.ask("initialize", {"capabilities": capabilities or {}})["capabilities"]
-            self.tell("initialized", {})
-
-    def read(self):
-        stream = self.process.stdout
-        while True:
-            head = {}
-            line = stream.readline()
-            while line not in (b"\r\n", b""):
-                name, _, value = line.decode().partition(":")
-                head[name.lower()] = value.strip()
-                line = stream.readline()
-            if not line:
-                self.received.put(None)
-                return
-            self.received.put(json.loads(stream.read(int(head["content-length"])).decode("utf-8")))
-
-    def raw(self, data):
-        self.process.stdin.write(data)
-        self.process.stdin.flush()
-
-    def send(self, message):
-        body = json.dumps(message, ensure_ascii=False).encode("utf-8") if not isinstance(message, bytes) else message
-        self.raw(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-
-    def next(self):
-        try:
-            return self.received.get(timeout=PATIENCE)
-        except queue.Empty:
-            raise SystemExit("the server does not answer") from None
-
-    def tell(self, method, params):
-        self.send({"jsonrpc": "2.0", "method": method, "params": params})
-
-    def answer(self, number):
-        while True:
-            message = self.next()
-            if message is None:
-                raise SystemExit(f"the server has ended: {self.process.stderr.read().decode()}")
-            if "id" in message and message["id"] == number:
-                return message
-            self.notices.append(message)
-
-    def request(self, method, params):
-        self.number += 1
-        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
-        return self.answer(self.number)
-
-    def ask(self, method, params):
-        message = self.request(method, params)
-        check("result" in message, f"{method} has a result: {message}")
-        return message.get("result")
-
-    def open(self, uri, text):
-        self.versions[uri] = 1
-        self.tell("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "kvlang", "version": 1, "text": text}})
-        return self.diagnostics(uri)
-
-    def change(self, uri, *changes):
-        self.versions[uri] += 1
-        self.tell("textDocument/didChange", {"textDocument": {"uri": uri, "version": self.versions[uri]}, "contentChanges": list(changes)})
-
-    def diagnostics(self, uri):
-        """The next ones for the document."""
-        while True:
-            for i, message in enumerate(self.notices):
-                if message.get("method") == "textDocument/publishDiagnostics" and message["params"]["uri"] == uri:
-                    del self.notices[i]
-                    if message["params"].get("version", self.versions.get(uri)) == self.versions.get(uri):
-                        return message["params"]["diagnostics"]
-                    break
-            else:
-                message = self.next()
-                if message is None:
-                    raise SystemExit("the server has ended")
-                self.notices.append(message)
-
-    def at(self, method, uri, position, **more):
-        return self.ask("textDocument/" + method, {"textDocument": {"uri": uri}, "position": position, **more})
-
-    def alive(self, after):
-        message = self.request("no/such/method", {})
-        same(-32601, message.get("error", {}).get("code"), f"the server answers after {after}")
-
-    def quit(self):
-        self.ask("shutdown", None)
-        self.tell("exit", None)
-        return self.process.wait(timeout=PATIENCE)
-
-
-def units(text):
-    return len(text.encode("utf-16-le")) // 2
-
-
-def position(text, needle, shift=0, number=1):
-    """The place of the needle's number-th appearance, in UTF-16 units."""
-    at = -1
-    for _ in range(number):
-        at = text.index(needle, at + 1)
-    at += shift
-    line_start = text.rfind("\n", 0, at) + 1
-    return {"line": text.count("\n", 0, at), "character": units(text[line_start:at])}
+def alive(editor, after):
+    message = editor.request("no/such/method", {})
+    same(-32601, message.get("error", {}).get("code"), f"the server answers after {after}")
 
 
 def slice_of(text, found):
@@ -433,7 +320,7 @@ def test_columns():
     check("result" in editor.request("textDocument/hover", {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 6}}), "inside of a pair")
     editor.change(uri, {"range": {"start": {"line": 0, "character": 6}, "end": {"line": 0, "character": 6}}, "text": "x"})
     editor.diagnostics(uri)
-    editor.alive("an edit inside of a surrogate pair")
+    alive(editor, "an edit inside of a surrogate pair")
     editor.quit()
 
 
@@ -502,12 +389,12 @@ def test_bad_input():
         if code:
             message = editor.next()
             same((code, None), (message.get("error", {}).get("code"), message.get("id")), f"the body {body[:20]!r}")
-        editor.alive(f"the body {body[:20]!r}")
+        alive(editor, f"the body {body[:20]!r}")
     for head in [b"\r\n\r\n", b"Content-Length: x\r\n\r\n", b"Content-Length: -5\r\n\r\n", b"Content-Length:\r\n\r\n", b"Hello\r\n\r\n",
                  b"Content-Length: 99999999999999999999999\r\n\r\n", b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", b"\x00\xff\r\n\r\n", b"\n",
                  b"A" * 20000 + b"\r\n\r\n"]:
         editor.raw(head)
-        editor.alive(f"the headers {head[:30]!r}")
+        alive(editor, f"the headers {head[:30]!r}")
         editor.notices.clear()
     body = json.dumps({"jsonrpc": "2.0", "id": "été", "method": "nope"}).encode()
     editor.raw(b"content-type: x\r\nCONTENT-LENGTH :  %d \r\n\r\n" % len(body) + body)
@@ -533,7 +420,7 @@ def test_bad_input():
     for changes in (None, {}, [1, None, "x"], [{"text": None}], [{"range": {}, "text": "x"}], [{"range": {"start": {"line": 5, "character": 5}, "end": {"line": 0, "character": 0}}, "text": "!"}]):
         editor.tell("textDocument/didChange", {"textDocument": {"uri": "file:///b.kv", "version": None}, "contentChanges": changes})
     editor.send(b'{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///b.kv"},"contentChanges":[{"text":"a\\ud800"}]}}')
-    editor.alive("changes that make no sense")
+    alive(editor, "changes that make no sense")
     editor.quit()
 
 
