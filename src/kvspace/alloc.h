@@ -84,13 +84,20 @@ struct alloc_check {
     uint64_t free_blocks, used_blocks;
     unsigned char *marks;   /* private: 2 bits per 16-byte unit's block */
     uint64_t mark_bytes;
+    unsigned char *heads;   /* private: a bit per page, set for the first of a run */
+    uint64_t pages;
 };
+/* ENOMEM. Otherwise alloc_check_end must follow. */
 int alloc_check_begin(struct alloc_check *check);
 /* 0: claimed. KVSPACE_EDAMAGED: not a block in use of at least `bytes`. KVSPACE_EEXIST: claimed before. */
 int alloc_check_claim(struct alloc_check *check, ref_t ref, uint64_t bytes, bool is_node);
+/* Takes a claim back: the block is nobody's. */
+void alloc_check_unclaim(struct alloc_check *check, ref_t ref);
 /* Whether the block has been claimed. */
 bool alloc_check_claimed(const struct alloc_check *check, ref_t ref);
 /* Counts leaks; with repair frees them. Frees the marks. */
 void alloc_check_end(struct alloc_check *check);
+/* What can be checked while others work: runs and pools, each under its lock. All of the check; ENOMEM. */
+int alloc_check_shared(struct alloc_check *check);
 
 #endif

@@ -229,6 +229,23 @@ int pages_index(struct arena *arena) {
     return 0;
 }
 
+bool pages_index_is_right(const struct arena *arena, const unsigned char *heads) {
+    uint64_t high = pages_high(arena), runs = 0;
+    for (uint64_t page = 0; page < high; page += page_run(page_get(arena, page))) {
+        if (!page_run(page_get(arena, page))) return false;
+        if (page_kind(page_get(arena, page)) == PAGE_FREE && page_run(page_get(arena, page)) >= RUN_LEAST) runs++;
+    }
+    for (unsigned bin = 0; bin < BIN_COUNT; bin++) {
+        uint32_t previous = 0, at = atomic_load_explicit(&arena->header->bins[bin], memory_order_relaxed);
+        for (; at; previous = at, at = link_next(arena, at - 1)) {
+            if (!runs-- || at - 1 >= high || !(heads[(at - 1) / 8] >> ((at - 1) % 8) & 1) || !is_free_run(arena, at - 1)) return false;
+            uint64_t run = page_run(page_get(arena, at - 1));
+            if (run < RUN_LEAST || bin_of(run) != bin || link_previous(arena, at - 1) != previous) return false;
+        }
+    }
+    return runs == 0;
+}
+
 static void forget_source(struct arena *arena, ref_t ref) {
     struct party_slot *self = arena->self;
     for (unsigned i = 0; i < PARTY_FRESH_MAX; i++)

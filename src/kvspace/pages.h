@@ -31,5 +31,7 @@ void pages_settle(struct arena *arena);
 bool pages_run_of(const struct arena *arena, uint64_t page, uint64_t *first, uint64_t *descriptor);
 /* Makes the bins and the counts from the chain, joining free neighbours. The page lock is held. EDAMAGED: the chain breaks. */
 int pages_index(struct arena *arena);
+/* Whether the bins list exactly the free runs that they should; `heads` has a bit set for each first page of a run. */
+bool pages_index_is_right(const struct arena *arena, const unsigned char *heads);
 
 #endif

@@ -4,19 +4,13 @@
  * of words and may be too low by the number of deaths in the middle of an insert: the load limit leaves room for that, and
  * every probe is bounded by the size. Relies on space.h for locks and memory. */
 #include "kvspace/step.h"
+#include "kvspace/step_parts.h"
 
 #include <string.h>
 
-struct shard_table {
-    uint32_t mask, filled, spare[2];
-    _Atomic uint32_t slot[];
-};
+enum { SHARD_FIRST_SLOTS = 16 };
 
-enum { SLOT_GONE = 1, SHARD_FIRST_SLOTS = 16 };
-
-static uint64_t shard_table_bytes(uint64_t slots) { return sizeof(struct shard_table) + slots * sizeof(uint32_t); }
-
-static struct shard_table *shard_table_at(const struct kvspace *space, uint32_t ref) {
+struct shard_table *shard_table_at(const struct kvspace *space, uint32_t ref) {
     struct shard_table *table = arena_at(&space->arena, ref, sizeof *table);
     if (!table || (table->mask & (table->mask + 1)) || !arena_at(&space->arena, ref, shard_table_bytes((uint64_t)table->mask + 1)))
         return NULL;
@@ -25,11 +19,10 @@ static struct shard_table *shard_table_at(const struct kvspace *space, uint32_t 
 
 static uint32_t spread(uint32_t hash) { return hash >> 6 | hash << 26; } /* the low bits chose the shard */
 
-static struct shard *shard_of(struct kvspace *space, uint32_t hash) { return &space->tree->shard[hash & (STEP_SHARDS - 1)]; }
+struct shard *shard_of(struct kvspace *space, uint32_t hash) { return &space->tree->shard[hash & (STEP_SHARDS - 1)]; }
 
-/* The slot that refers to the text, or NULL; *free_slot gets where it would go. */
-static _Atomic uint32_t *find(const struct kvspace *space, struct shard_table *table, const char *text, uint32_t bytes, uint32_t hash,
-                              uint8_t kind, _Atomic uint32_t **free_slot) {
+_Atomic uint32_t *shard_find(const struct kvspace *space, struct shard_table *table, const char *text, uint32_t bytes, uint32_t hash,
+                             uint8_t kind, _Atomic uint32_t **free_slot) {
     *free_slot = NULL;
     for (uint32_t probe = 0, at = spread(hash) & table->mask; probe <= table->mask; probe++, at = (at + 1) & table->mask) {
         uint32_t ref = atomic_load_explicit(&table->slot[at], memory_order_relaxed);
@@ -43,6 +36,20 @@ static _Atomic uint32_t *find(const struct kvspace *space, struct shard_table *t
             return &table->slot[at];
     }
     return NULL;
+}
+
+void shard_fill(const struct kvspace *space, struct shard_table *table, const uint32_t *refs, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const struct step *step = step_at(&space->arena, refs[i]);
+        uint32_t at = step ? spread(step->hash) & table->mask : 0, probe = 0;
+        while (step && probe <= table->mask && atomic_load_explicit(&table->slot[at], memory_order_relaxed)) {
+            at = (at + 1) & table->mask;
+            probe++;
+        }
+        if (!step || probe > table->mask) continue;
+        atomic_store_explicit(&table->slot[at], refs[i], memory_order_relaxed);
+        table->filled++;
+    }
 }
 
 /* A table of twice the size, or of the same when what fills the old one is mostly gone. */
@@ -61,12 +68,7 @@ static int grow(struct kvspace *space, struct shard *shard) {
     table->mask = (uint32_t)(slots - 1);
     for (uint32_t i = 0; old && i <= old->mask; i++) {
         uint32_t step_ref = atomic_load_explicit(&old->slot[i], memory_order_relaxed);
-        const struct step *step = step_ref > SLOT_GONE ? step_at(&space->arena, step_ref) : NULL;
-        if (!step) continue;
-        uint32_t at = spread(step->hash) & table->mask;
-        while (atomic_load_explicit(&table->slot[at], memory_order_relaxed)) at = (at + 1) & table->mask;
-        atomic_store_explicit(&table->slot[at], step_ref, memory_order_relaxed);
-        table->filled++;
+        if (step_ref > SLOT_GONE) shard_fill(space, table, &step_ref, 1);
     }
     uint32_t gone = shard->table;
     mem_keep(space, ref); /* killed before: the new table is fresh memory of a dead operation, recovery frees it */
@@ -87,7 +89,7 @@ static int add(struct kvspace *space, struct shard *shard, const char *text, uin
         table = shard_table_at(space, shard->table);
     }
     if (!table) return KVSPACE_EDAMAGED;
-    find(space, table, text, bytes, hash, kind, &slot);
+    shard_find(space, table, text, bytes, hash, kind, &slot);
     if (!slot) return KVSPACE_EDAMAGED;
     uint64_t need = offsetof(struct step, text) + (uint64_t)bytes + 1;
     uint32_t ref;
@@ -116,7 +118,7 @@ int step_intern(struct kvspace *space, const char *text, uint32_t bytes, uint32_
     mem_lock(space, &shard->lock);
     struct shard_table *table = shard->table ? shard_table_at(space, shard->table) : NULL;
     if (shard->table && !table) rc = KVSPACE_EDAMAGED;
-    if (table) slot = find(space, table, text, bytes, hash, kind, &free_slot);
+    if (table) slot = shard_find(space, table, text, bytes, hash, kind, &free_slot);
     if (slot) {
         *ref = atomic_load_explicit(slot, memory_order_relaxed);
         struct step *step = arena_at(&space->arena, *ref, sizeof *step);
@@ -125,6 +127,19 @@ int step_intern(struct kvspace *space, const char *text, uint32_t bytes, uint32_
     } else if (!rc) {
         rc = add(space, shard, text, bytes, hash, kind, ref);
     }
+    mem_unlock(space, &shard->lock);
+    return rc;
+}
+
+int step_adopt(struct kvspace *space, uint32_t ref) {
+    const struct step *step = step_at(&space->arena, ref);
+    if (!step) return KVSPACE_EDAMAGED;
+    struct shard *shard = shard_of(space, step->hash);
+    mem_lock(space, &shard->lock);
+    struct shard_table *table = shard->table ? shard_table_at(space, shard->table) : NULL;
+    int rc = !table || (uint64_t)table->filled * 4 >= (uint64_t)table->mask * 3 ? grow(space, shard) : 0;
+    table = rc ? NULL : shard_table_at(space, shard->table);
+    if (table) shard_fill(space, table, &ref, 1);
     mem_unlock(space, &shard->lock);
     return rc;
 }
@@ -149,7 +164,7 @@ void step_drop(struct kvspace *space, uint32_t ref) {
     struct shard_table *table = shard->table ? shard_table_at(space, shard->table) : NULL;
     _Atomic uint32_t *free_slot;
     if (atomic_fetch_sub_explicit(&step->uses, 1, memory_order_acq_rel) == 1 && table) {
-        _Atomic uint32_t *slot = find(space, table, step->text, step->bytes, step->hash, step->kind, &free_slot);
+        _Atomic uint32_t *slot = shard_find(space, table, step->text, step->bytes, step->hash, step->kind, &free_slot);
         if (slot) atomic_store_explicit(slot, SLOT_GONE, memory_order_relaxed);
         /* killed here: the record is nobody's until check --repair */
         mem_retire(space, ref);

@@ -139,6 +139,16 @@ void table_recount(struct table *table) {
     atomic_store_explicit(&table->live, live, memory_order_relaxed);
 }
 
+void table_reindex(struct table *table) {
+    uint32_t used = atomic_load_explicit(&table->used, memory_order_relaxed);
+    table_recount(table);
+    if (!table->index_log2) return;
+    for (uint32_t i = 0; i >> table->index_log2 == 0; i++)
+        atomic_store_explicit(&table_index(table)[i], 0, memory_order_relaxed);
+    for (uint32_t at = 0; at < used && at < table->cap; at++)
+        if (atomic_load_explicit(&table->entry[at].node, memory_order_relaxed)) index_put(table, table->entry[at].tag, at);
+}
+
 /* Doubling while small, then by half: memory a key matters more than the copies. */
 static uint32_t grown_cap(uint32_t live, uint32_t more) {
     uint64_t need = (uint64_t)live + more, cap = 2;

@@ -44,6 +44,9 @@ void table_remove(struct table *table, uint32_t position);
 /* Counts the entries anew, after the holder of the lock died. */
 void table_recount(struct table *table);
 
+/* Makes the index and the counts anew from the entries, whose tags are right. For repair. */
+void table_reindex(struct table *table);
+
 /* The first entry, from position `from` on, whose node's order is after `order` (or any with `from_start`): for cursors. Gives the node and sets *position;
  * 0: none. */
 uint32_t table_next(const struct kvspace *space, uint32_t table, uint32_t *position);
