@@ -95,21 +95,24 @@ enum tool_status tool_problem(struct tool *tool, const char *what, const char *t
 /* ---- opening ---- */
 
 struct anonymous_choice {
-    char dsn[512];
-    unsigned found;
+    char dsn[512];          /* of the last one; a live one stays */
+    unsigned found, live;
 };
 
 static int choose_anonymous(void *context, const struct kvspace_anonymous *found) {
     struct anonymous_choice *choice = context;
+    bool is_live = found->state == KVSPACE_ANONYMOUS_LIVE;
     choice->found++;
-    snprintf(choice->dsn, sizeof choice->dsn, "%s", found->dsn);
+    choice->live += is_live;
+    if (is_live || !choice->live) snprintf(choice->dsn, sizeof choice->dsn, "%s", found->dsn);
     return 0;
 }
 
-/* A single anonymous space is what somebody means who only looks; a command that changes something wants it named. */
+/* The one program that runs, or the one that is left, is what somebody means who only looks; a command that changes
+ * something wants a name. */
 static enum tool_status pick_space(struct tool *tool, enum tool_open open, struct anonymous_choice *choice) {
     int rc = kvspace_anonymous_list(choose_anonymous, choice);
-    if (!rc && open == TOOL_OPEN_READ && choice->found == 1) return TOOL_OK;
+    if (!rc && open == TOOL_OPEN_READ && (choice->live == 1 || choice->found == 1)) return TOOL_OK;
     return tool_fail(tool, TOOL_USAGE, "%s: which space? name it with -s DSN or $KVSPACE%s", tool->command,
                      choice->found ? " (kvspace spaces lists those of running and crashed programs)" : "");
 }

@@ -169,6 +169,7 @@ struct space_list {
     struct json_writer json;
     struct table table;
     unsigned count;
+    bool prune;
 };
 
 static int list_space(void *context, const struct kvspace_anonymous *found) {
@@ -178,6 +179,7 @@ static int list_space(void *context, const struct kvspace_anonymous *found) {
                                                                  : "crashed";
     char changed[TIMETEXT_MAX];
     char size[SIZE_TEXT_MAX];
+    if (list->prune && (found->state == KVSPACE_ANONYMOUS_LIVE || kvspace_remove(found->dsn))) return 0;
     timetext_print_time(found->changed_s * 1000000000, changed);
     list->count++;
     if (list->tool->json) {
@@ -207,6 +209,7 @@ static int list_space(void *context, const struct kvspace_anonymous *found) {
 
 enum tool_status spaces_print(struct tool *tool) {
     struct space_list list = {.tool = tool, .json = {.out = &tool->out.out}, .table = {.columns = 4, .right = 1u << 2}};
+    list.prune = tool_given(tool, OPTION_PRUNE);
     if (tool->json) json_array_begin(&list.json);
     int rc = kvspace_anonymous_list(list_space, &list);
     if (tool->json) {
@@ -214,7 +217,7 @@ enum tool_status spaces_print(struct tool *tool) {
         tool_json_end(tool, &list.json);
     } else {
         table_draw(&list.table, &tool->out);
-        if (!list.count && !rc) sink_text(&tool->out, "there are no anonymous spaces\n");
+        if (!list.count && !rc) sink_text(&tool->out, list.prune ? "there was nothing to remove\n" : "there are no anonymous spaces\n");
     }
     return rc ? tool_error(tool, rc) : TOOL_OK;
 }

@@ -119,6 +119,19 @@ class Anonymous(kvspace_tool.ToolTest):
         self.end(first)
         self.end(second)
 
+    def test_the_one_that_runs_is_meant(self):
+        for _ in range(2):
+            self.end(self.program()[0], kill=True)
+        self.fails(USAGE, "get", "/x", env=self.nobody, says="kvspace spaces")
+        running, dsn = self.program()
+        self.say(running, "space['/x'] = 'alive'")
+        self.assertEqual(self.tool("get", "/x", env=self.nobody), "alive\n")
+        self.assertEqual(len(self.states()), 3)
+        self.assertEqual(self.tool("spaces", "--prune").count("crashed"), 2)
+        self.assertEqual(self.states(), {dsn: "live"})
+        self.assertIn("nothing to remove", self.tool("spaces", "--prune"))
+        self.assertEqual(self.json("spaces", "--prune", "--json"), [])
+
     def test_a_change_wants_a_name(self):
         _, dsn = self.program()
         for command in (("set", "/x", "1"), ("del", "/x"), ("import",), ("repl",), ("check",)):
