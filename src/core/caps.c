@@ -66,7 +66,8 @@ static void signature_there(struct core *core, const char *key, const uint32_t h
     if (used < capacity) snprintf(out + used, capacity - used, "%s)", head[1] ? "" : ") -> (");
 }
 
-/* Another runtime, or a program's declaration, may have been there first: then the signatures must be the same. */
+/* Somebody else may have been there first: then the signatures must be the same. The standard tables have no `‥owner`, which
+ * saves a key each at every start. */
 static int opcode_conflict(struct core *core, const struct native_row *row, const char *key, const char *owner) {
     char place[KVSPACE_KEY_MAX + 16], there[1200], other[64];
     struct kvspace_value value;
@@ -74,7 +75,7 @@ static int opcode_conflict(struct core *core, const struct native_row *row, cons
     if (kvspace_get(core->space, key, &value) || strcmp(value.type, "def rwir") != 0 || value.body_bytes < sizeof head) return 0;
     memcpy(head, value.body, sizeof head);
     snprintf(place, sizeof place, "%s/‥owner", key);
-    if (kvspace_get_text(core->space, place, other, sizeof other, NULL)) snprintf(other, sizeof other, "a program");
+    if (kvspace_get_text(core->space, place, other, sizeof other, NULL)) snprintf(other, sizeof other, "the standard runtime, or a program,");
     if (strcmp(other, owner) == 0) return 0;
     signature_there(core, key, head, there, sizeof there);
     if (strcmp(there, row->signature) == 0) return 0;
@@ -86,7 +87,7 @@ static int opcode_write(struct core *core, const struct native_row *row, const c
     uint32_t head[4] = { 0, 0, 0, 0 };
     const char *at = row->signature;
     snprintf(key, sizeof key, "/lib/%s", row->name);
-    int rc = opcode_conflict(core, row, key, owner);
+    int rc = owner ? opcode_conflict(core, row, key, owner) : 0;
     if (rc) return rc;
     rc = parameters_write(core, key, &at, -1, row->least, &head[0], &head[2]);
     uint32_t ignored = 0;
@@ -94,19 +95,21 @@ static int opcode_write(struct core *core, const struct native_row *row, const c
     if (rc) return rc;
     snprintf(doc, sizeof doc, "%s/‥doc", key);
     rc = kvspace_set_text(core->space, doc, row->doc ? row->doc : "");
-    snprintf(doc, sizeof doc, "%s/‥owner", key);
-    if (!rc) rc = kvspace_set_text(core->space, doc, owner);
+    if (owner && !rc) {
+        snprintf(doc, sizeof doc, "%s/‥owner", key);
+        rc = kvspace_set_text(core->space, doc, owner);
+    }
     if (!rc) rc = kvspace_set_word(core->space, key, "def rwir", head, sizeof head);
     return rc ? tree_fault(&core->heap, core->space, rc, "register", key) : 0;
 }
 
-int caps_register(struct core *core, const char *owner, const struct native_row *rows, uint32_t count) {
+int caps_register(struct core *core, const char *owner, bool standard, const struct native_row *rows, uint32_t count) {
     char key[300];
     uint64_t stamp = stamp_of(rows, count), there = 0;
     snprintf(key, sizeof key, "/lib/‥caps/‥%s", owner);
     if (kvspace_get_u64(core->space, key, &there) == 0 && there == stamp) return 0;
     for (uint32_t i = 0; i < count; i++) {
-        int rc = opcode_write(core, &rows[i], owner);
+        int rc = opcode_write(core, &rows[i], standard ? NULL : owner);
         if (rc) return rc;
     }
     int rc = kvspace_set_u64(core->space, key, stamp);

@@ -6,8 +6,8 @@
 
 #include "core/runtime.h"
 
-/* `owner` names the table in /lib/‥caps/‥<owner> and at `/lib/<opcode>/‥owner`. ERROR_ROUTE: somebody else has registered one of them
+/* `owner` names the table in /lib/‥caps/‥<owner>, and at `/lib/<opcode>/‥owner` unless it is a standard one. ERROR_ROUTE: somebody else has registered one of them
  * with another signature; other ERROR_ kinds. */
-int caps_register(struct core *core, const char *owner, const struct native_row *rows, uint32_t count);
+int caps_register(struct core *core, const char *owner, bool standard, const struct native_row *rows, uint32_t count);
 
 #endif

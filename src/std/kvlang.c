@@ -95,10 +95,10 @@ static int add_tables(kvlang *lang, bool bare) {
     struct core *core = lang->core;
     uint32_t count;
     const struct native_row *natives = native_table(&count);
-    int rc = caps_register(core, "core", natives, count);
-    if (!rc) rc = caps_register(core, "vthread", schedule_rows, schedule_count);
+    int rc = caps_register(core, "core", true, natives, count);
+    if (!rc) rc = caps_register(core, "vthread", true, schedule_rows, schedule_count);
     if (!rc && !bare) rc = core_add_caps(core, term_rows, term_count, NULL);
-    if (!rc && !bare) rc = caps_register(core, "term", term_rows, term_count);
+    if (!rc && !bare) rc = caps_register(core, "term", true, term_rows, term_count);
     return rc ? handle_fault(lang, rc) : KVLANG_OK;
 }
 
@@ -149,7 +149,7 @@ int kvlang_add_caps(kvlang *lang, const char *owner, const struct kvlang_cap *ca
     if (rc) return handle_fault(lang, rc);
     table->next = lang->tables;
     lang->tables = table;
-    rc = caps_register(lang->core, owner, table->rows, table->count);
+    rc = caps_register(lang->core, owner, false, table->rows, table->count);
     if (!rc) rc = core_add_caps(lang->core, table->rows, table->count, table);
     return rc ? handle_fault(lang, rc) : KVLANG_OK;
 }
