@@ -6,7 +6,7 @@
 #include "kvspace/party.h"
 #include "kvspace/space.h"
 
-enum { TAKE_TRIES = 20, LOOK_SPINS = 2000, LOOK_WAIT_NS = 2000000, LOOK_QUEUE_NS = 50000000, STILL_SLICE_NS = 1000000 };
+enum { TAKE_TRIES = 20, LOOK_SPINS = 50, LOOK_WAIT_NS = 100000000, LOOK_QUEUE_NS = 200000000, STILL_SLICE_NS = 1000000 };
 
 static int64_t clock_ns(void) {
     struct timespec now;
@@ -109,7 +109,7 @@ bool look_begin(struct core *core, struct vthread_record *record) {
     atomic_store_explicit(&record->held, 0, memory_order_seq_cst);
     attention_ask(record, ATTENTION_HOLD);
     deadline = clock_ns() + LOOK_WAIT_NS;
-    for (unsigned spins = 0; runs(core, record) && !atomic_load_explicit(&record->held, memory_order_acquire); spins++) {
+    for (unsigned spins = 0; !atomic_load_explicit(&record->held, memory_order_acquire) && runs(core, record); spins++) {
         if (spins < LOOK_SPINS) continue;
         if (clock_ns() > deadline) {
             look_end(core, record);

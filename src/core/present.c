@@ -1,6 +1,6 @@
 /* The provider of /vthread/<vid>: system variables, frames as nested `[row,0]` children, variables as children of their frame,
- * members of maps below them. Relies on present.h, link.h for names. Promises: a value that changes while it is read is read again;
- * the compiler's temporaries (`‥1`) are not shown. */
+ * members of maps below them. Relies on present.h, link.h for names, lease.h. Promises: a vthread stands still while its frames are looked
+ * at, and is changed only by who holds its lease; the compiler's temporaries (`‥1`) are not shown. */
 #include "core/present.h"
 
 #include <stdio.h>
@@ -9,35 +9,68 @@
 
 #include "core/array.h"
 #include "core/exec.h"
+#include "core/lease.h"
 #include "core/map.h"
 #include "core/text.h"
+#include "core/tree_value.h"
 #include "core/types.h"
 #include "core/value.h"
 
 struct view {
     struct core *core;
     kvspace *space;
+    bool looks; /* the vthread stands still for us */
+    bool holds; /* we have its lease */
     struct vthread_record *record;
     struct vthread_body body;
 };
 
 static int view_open(const struct kvspace_provider_call *call, struct view *view) {
-    view->core = call->context;
-    view->space = call->space;
+    *view = (struct view){ .core = call->context, .space = call->space };
     if (call->record_bytes < sizeof view->body) return KVSPACE_EDAMAGED;
     memcpy(&view->body, call->record, sizeof view->body);
     view->record = (struct vthread_record *)(void *)(view->core->heap.base + ((uint64_t)view->body.record << 4));
     return view->record->magic == VTHREAD_MAGIC ? 0 : KVSPACE_EDAMAGED;
 }
 
+/* Stops the vthread for as long as the call lasts. EBUSY: it is inside a long native. */
+static int view_look(struct view *view) {
+    if (!view->looks) view->looks = look_begin(view->core, view->record);
+    return view->looks ? 0 : KVSPACE_EBUSY;
+}
+
+/* Takes the lease, to change what only a runner may change. EBUSY: it runs. */
+static int view_hold(struct view *view) {
+    bool own = atomic_load_explicit(&view->record->lease, memory_order_acquire) == lease_own(view->core);
+    if (own && atomic_load_explicit(&view->record->status, memory_order_acquire) == STATUS_RUNNING) return KVSPACE_EBUSY;
+    if (!own && lease_is_live(view->core, view->record)) return KVSPACE_EBUSY;
+    if (!lease_take(view->core, view->record)) return KVSPACE_EBUSY;
+    view->holds = !own;
+    if (!own) exec_adopt(view->core, view->record);
+    return 0;
+}
+
+static int view_close(struct view *view, int rc) {
+    if (view->looks) look_end(view->core, view->record);
+    if (view->holds) lease_drop(view->core, view->record);
+    return rc;
+}
+
+/* As others see it: a vthread whose runner has died waits for another. */
+static uint32_t status_shown(const struct view *view) {
+    uint32_t status = atomic_load_explicit(&view->record->status, memory_order_acquire);
+    return status == STATUS_RUNNING && !lease_is_live(view->core, view->record) ? (uint32_t)STATUS_WAIT : status;
+}
+
 /* ---- cells as values of the tree ---- */
 
 static int lend_text(struct view *view, const char *text, struct kvspace_value *out) {
     size_t bytes = strlen(text);
-    char *copy = kvspace_provider_memory(view->space, bytes + 1);
-    if (!copy) return KVSPACE_ENOMEM;
-    memcpy(copy, text, bytes + 1);
-    *out = kvspace_value_utf8(copy, bytes);
+    uint64_t *memory = kvspace_provider_memory(view->space, sizeof *memory + bytes + 1);
+    if (!memory) return KVSPACE_ENOMEM;
+    *memory = bytes;
+    memcpy(memory + 1, text, bytes + 1);
+    *out = kvspace_value_array(KVSPACE_CHAR_UTF8, 1, memory, memory + 1);
     return 0;
 }
 
@@ -214,11 +247,13 @@ static int system_get(struct view *view, const char *name, struct kvspace_value 
     size_t bytes;
     struct function_record *function = (struct function_record *)(void *)(heap->base + ((uint64_t)record->function << 4));
     if (strcmp(name, "‥pc") == 0) {
+        int rc = view_look(view);
+        if (rc) return rc;
         pc_text(view, text, sizeof text);
         return lend_text(view, text, out);
     }
     if (strcmp(name, "‥status") == 0) {
-        uint32_t status = atomic_load_explicit(&record->status, memory_order_acquire);
+        uint32_t status = status_shown(view);
         return lend_text(view, status < STATUS_COUNT ? vthread_status_names[status] : "?", out);
     }
     if (strcmp(name, "‥error") == 0) {
@@ -263,19 +298,12 @@ static int present_get(const struct kvspace_provider_call *call, struct kvspace_
         view.core->probe = view.body;
         return KVSPACE_ENOENT;
     }
-    if (strncmp(call->rest, "/‥", strlen("/‥")) == 0) return system_get(&view, call->rest + 1, out);
+    if (strncmp(call->rest, "/‥", strlen("/‥")) == 0) return view_close(&view, system_get(&view, call->rest + 1, out));
+    rc = view_look(&view);
+    if (rc) return rc;
     struct frame *frame = frame_of_key(&view, call->rest, &rest);
-    if (!frame || !*rest) return KVSPACE_ENOENT;
-    for (unsigned tries = 0;; tries++) {
-        const struct cell *cell = value_of_key(&view, frame, rest);
-        if (!cell) return KVSPACE_ENOENT;
-        struct cell before = *(const volatile struct cell *)cell;
-        rc = lend_cell(&view, &before, out);
-        /* A torn or overtaken read shows as a changed cell. */
-        atomic_thread_fence(memory_order_acquire);
-        struct cell after = *(const volatile struct cell *)cell;
-        if ((before.head == after.head && before.payload == after.payload) || tries > 100) return rc;
-    }
+    const struct cell *cell = frame && *rest ? value_of_key(&view, frame, rest) : NULL;
+    return view_close(&view, cell ? lend_cell(&view, cell, out) : KVSPACE_ENOENT);
 }
 
 static int list_members(struct view *view, const struct cell *cell, struct kvspace_provider_listing *listing) {
@@ -317,46 +345,54 @@ static int list_frame(struct view *view, struct frame *frame, struct kvspace_pro
     return rc;
 }
 
+static int list_below(struct view *view, const char *key, struct kvspace_provider_listing *listing) {
+    const char *rest;
+    struct frame *frame = frame_of_key(view, key, &rest);
+    if (!frame) return *key ? KVSPACE_ENOENT : 0;
+    if (!*rest) return list_frame(view, frame, listing);
+    const struct cell *cell = value_of_key(view, frame, rest);
+    return cell ? list_members(view, cell, listing) : KVSPACE_ENOENT;
+}
+
 static int present_list(const struct kvspace_provider_call *call, struct kvspace_provider_listing *listing) {
     struct view view;
-    const char *rest;
     int rc = view_open(call, &view);
     if (rc) return rc;
     char name[40];
+    int busy = view_look(&view);
     for (size_t i = 0; !*call->rest && !rc && i < sizeof system_names / sizeof *system_names; i++) {
         struct kvspace_value value;
-        if (system_get(&view, system_names[i], &value)) continue;
+        bool shown = system_get(&view, system_names[i], &value) == 0;
         snprintf(name, sizeof name, "/%s", system_names[i]);
-        rc = kvspace_provider_entry(listing, name, 1, 0, 0);
+        if (shown) rc = kvspace_provider_entry(listing, name, 1, 0, 0);
     }
-    if (rc || strncmp(call->rest, "/‥", strlen("/‥")) == 0) return rc;
-    struct frame *frame = frame_of_key(&view, call->rest, &rest);
-    if (!frame) return *call->rest ? KVSPACE_ENOENT : 0;
-    if (!*rest) return list_frame(&view, frame, listing);
-    const struct cell *cell = value_of_key(&view, frame, rest);
-    return cell ? list_members(&view, cell, listing) : KVSPACE_ENOENT;
+    if (!rc && strncmp(call->rest, "/‥", strlen("/‥")) != 0) rc = busy ? busy : list_below(&view, call->rest, listing);
+    return view_close(&view, rc);
 }
 
 /* ---- writing ---- */
 
-/* A running vthread is asked; one that stands still is changed at once. */
+/* A vthread that somebody runs is asked; one that stands still is changed at once. */
 static int status_write(struct view *view, const char *text) {
     struct vthread_record *record = view->record;
+    bool pause = strcmp(text, "paused") == 0, kill = strcmp(text, "error") == 0 || strcmp(text, "killed") == 0;
     uint32_t status = atomic_load_explicit(&record->status, memory_order_acquire);
-    if (strcmp(text, "paused") == 0) {
-        if (status == STATUS_RUNNING || status == STATUS_WAIT) atomic_fetch_or_explicit(&record->attention, ATTENTION_PAUSE, memory_order_release);
-        else if (status == STATUS_INIT) atomic_store_explicit(&record->status, STATUS_PAUSED, memory_order_release);
+    bool ended = status == STATUS_DONE || status == STATUS_ERROR;
+    if ((pause || kill) && ended) return 0;
+    if (view_hold(view)) {
+        if (!pause && !kill) return KVSPACE_EBUSY;
+        attention_ask(record, pause ? ATTENTION_PAUSE : ATTENTION_KILL);
         return 0;
     }
-    if (strcmp(text, "error") == 0 || strcmp(text, "killed") == 0) {
-        atomic_fetch_or_explicit(&record->attention, ATTENTION_KILL, memory_order_release);
+    if (kill) {
+        vthread_kill(view->core, record);
         return 0;
     }
     for (uint32_t i = 0; i < STATUS_COUNT; i++) {
-        if (strcmp(text, vthread_status_names[i]) == 0 && status != STATUS_RUNNING) {
-            atomic_store_explicit(&record->status, i, memory_order_release);
-            return 0;
-        }
+        if (strcmp(text, vthread_status_names[i]) != 0) continue;
+        /* Running is what a worker makes it. */
+        vthread_status_set(view->core, record, i == STATUS_RUNNING ? STATUS_WAIT : (enum vthread_status)i);
+        return 0;
     }
     return KVSPACE_EVALUE;
 }
@@ -383,54 +419,118 @@ static int pc_write(struct view *view, const char *text) {
 
 static int value_to_cell(struct view *view, const struct kvspace_value *value, struct cell *out) {
     struct heap *heap = &view->core->heap;
-    if (!value || (!value->kind && !value->body)) {
-        *out = cell_none();
+    const struct type_info *type;
+    char path[KVSPACE_KEY_MAX + 1];
+    *out = cell_none();
+    if (!value) return 0;
+    if (value->ref == KVSPACE_POINTER) {
+        size_t bytes = value->body_bytes ? (size_t)value->body_bytes : strlen(value->body);
+        if (bytes >= sizeof path) return KVSPACE_ELIMIT;
+        memcpy(path, value->body, bytes);
+        path[bytes] = 0;
+        struct activation at = { .core = view->core, .record = view->record };
+        struct operand place = { .kind = OPERAND_PATH, .path = path };
+        return place_address(&at, &place, "", NULL, 0, out) ? KVSPACE_EVALUE : 0;
+    }
+    if (value->store == KVSPACE_INDEX) {
+        int rc = type_of_text(heap, value->type, value->type_bytes ? value->type_bytes : strlen(value->type), &type);
+        if (!rc && !type->is_map) return KVSPACE_EUNSUPPORTED;
+        return rc || map_new(heap, type, 0, out) ? KVSPACE_EVALUE : 0;
+    }
+    if (!value->kind && !value->body && !value->type) return 0;
+    return tree_cell(heap, value, out) ? KVSPACE_EVALUE : 0;
+}
+
+/* The key that a member's step names: text, or an integer where the map has such keys. */
+static int key_cell(struct heap *heap, const struct cell *map, const char *text, size_t bytes, struct cell *out) {
+    char copy[KVSPACE_STEP_MAX + 1], *end;
+    if (bytes >= sizeof copy) return KVSPACE_EKEY;
+    memcpy(copy, text, bytes);
+    copy[bytes] = 0;
+    if (cell_tag(map) == TAG_MAP && cell_dict(heap, map)->key_class == KEY_SCALAR) {
+        long long number = strtoll(copy, &end, 10);
+        *out = cell_int64(number);
+        return *copy && !*end ? 0 : KVSPACE_EKEY;
+    }
+    return text_from_utf8(heap, copy, bytes, out) ? KVSPACE_EKEY : 0;
+}
+
+/* name·k·k = v in a frame's cell. `made` is the caller's. */
+static int member_write(struct view *view, struct cell *place, const char *rest, const struct cell *made) {
+    enum { DEEP = 16 };
+    struct heap *heap = &view->core->heap;
+    struct cell keys[DEEP], changed;
+    const struct cell *operands[DEEP];
+    struct value_step steps[DEEP];
+    const struct cell *here = place;
+    unsigned count = 0;
+    int rc = 0;
+    while (!rc && *rest && count < DEEP) {
+        rest += strlen("·");
+        const char *next = strstr(rest, "·");
+        size_t bytes = next ? (size_t)(next - rest) : strlen(rest);
+        if (!here || (cell_tag(here) != TAG_MAP && cell_tag(here) != TAG_STRUCT)) return KVSPACE_EUNSUPPORTED;
+        rc = key_cell(heap, here, rest, bytes, &keys[count]);
+        if (rc) break;
+        operands[count] = &keys[count];
+        steps[count] = (struct value_step){ .operands = &operands[count], .count = 1, .mark = '*', .literals = 1 };
+        if (next && map_find(heap, here, &keys[count], &here)) here = NULL;
+        count++;
+        rest += bytes;
+    }
+    if (!rc && *rest) rc = KVSPACE_ELIMIT;
+    if (!rc) rc = value_put(heap, place, steps, count, made, true, &changed) ? KVSPACE_EVALUE : 0;
+    if (!rc && changed.payload != place->payload) cell_drop(heap, cell_put(place, changed));
+    while (count-- > 0) cell_drop(heap, keys[count]);
+    return rc;
+}
+
+static int variable_write(struct view *view, const char *key, const struct kvspace_value *value) {
+    const char *rest;
+    struct cell made;
+    int rc = view_hold(view);
+    if (rc) return rc;
+    struct frame *frame = frame_of_key(view, key, &rest);
+    if (!frame || *rest != '/') return KVSPACE_ENOENT;
+    const char *name = rest + 1, *member = strstr(name, "·");
+    struct cell *cell = cell_of_key(view, frame, name, member ? (size_t)(member - name) : strlen(name));
+    if (!cell) return KVSPACE_ENOENT;
+    rc = value_to_cell(view, value, &made);
+    if (rc) return rc;
+    if (!member) {
+        cell_drop(&view->core->heap, cell_put(cell, made));
         return 0;
     }
-    if (value->kind && value->store != KVSPACE_NDARRAY && value->ndim == 0) {
-        *out = cell_scalar(value->kind, scalar_load(value->kind, value->body));
-        return 0;
-    }
-    if (!value->kind) return KVSPACE_EUNSUPPORTED;
-    uint64_t dims[BLOCK_NDIM_MAX] = { value->body_bytes / (kind_size(value->kind) ? kind_size(value->kind) : 1) };
-    if (value->dims) memcpy(dims, value->dims, value->ndim * sizeof *dims);
-    int rc = kind_is_char(value->kind) ? text_new(heap, value->kind, value->body, dims[0], out)
-                                       : array_from(heap, value->kind, value->ndim ? value->ndim : 1, dims, value->body, out);
-    return rc ? KVSPACE_EVALUE : 0;
+    rc = member_write(view, cell, member, &made);
+    cell_drop(&view->core->heap, made);
+    return rc;
 }
 
 static int present_set(const struct kvspace_provider_call *call, const struct kvspace_value *value) {
     struct view view;
-    const char *rest;
     char text[KVSPACE_KEY_MAX + 1];
     size_t bytes;
     struct cell made;
     int rc = view_open(call, &view);
     if (rc) return rc;
     bool is_status = strcmp(call->rest, "/‥status") == 0, is_pc = strcmp(call->rest, "/‥pc") == 0;
-    bool runs = atomic_load_explicit(&view.record->status, memory_order_acquire) == STATUS_RUNNING;
-    if (strncmp(call->rest, "/‥", strlen("/‥")) == 0 && !is_status && !is_pc) return KVSPACE_EREADONLY;
-    if (runs && !is_status) return KVSPACE_EBUSY;
+    if (!is_status && !is_pc) {
+        if (strncmp(call->rest, "/‥", strlen("/‥")) == 0) return KVSPACE_EREADONLY;
+        return view_close(&view, variable_write(&view, call->rest, value));
+    }
     rc = value_to_cell(&view, value, &made);
     if (rc) return rc;
-    if (is_status || is_pc) {
-        rc = cell_is_text(&made) && text_to_utf8(&view.core->heap, &made, text, sizeof text, &bytes) ? 0 : KVSPACE_ETYPE;
-        cell_drop(&view.core->heap, made);
-        return rc ? rc : is_status ? status_write(&view, text) : pc_write(&view, text);
-    }
-    struct frame *frame = frame_of_key(&view, call->rest, &rest);
-    struct cell *cell = frame && *rest == '/' && !strstr(rest, "·") ? cell_of_key(&view, frame, rest + 1, strlen(rest + 1)) : NULL;
-    if (!cell) {
-        cell_drop(&view.core->heap, made);
-        return frame ? KVSPACE_EUNSUPPORTED : KVSPACE_ENOENT;
-    }
-    struct cell old = cell_put(cell, made);
-    cell_drop(&view.core->heap, old);
-    return 0;
+    rc = cell_is_text(&made) && text_to_utf8(&view.core->heap, &made, text, sizeof text, &bytes) ? 0 : KVSPACE_ETYPE;
+    cell_drop(&view.core->heap, made);
+    if (!rc && is_pc) rc = view_hold(&view);
+    if (!rc) rc = is_status ? status_write(&view, text) : pc_write(&view, text);
+    return view_close(&view, rc);
 }
 
+static int present_del(const struct kvspace_provider_call *call) { return present_set(call, NULL); }
+
 int present_register(struct core *core) {
-    core->provider = (struct kvspace_provider){ .name = "vthread", .get = present_get, .set = present_set, .list = present_list, .context = core };
+    core->provider = (struct kvspace_provider){ .name = "vthread", .get = present_get, .set = present_set, .del = present_del, .list = present_list, .context = core };
     int rc = kvspace_provider_register(core->space, &core->provider);
     return rc ? -rc : 0;
 }
