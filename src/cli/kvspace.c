@@ -300,6 +300,13 @@ int64_t tool_clock_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+bool tool_again(int code, unsigned *tries) {
+    enum { TRIES_MOST = 30, NAP_NS = 4000000 };
+    if (code != KVSPACE_EBUSY || ++*tries > TRIES_MOST || tool_interrupted()) return false;
+    nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    return true;
+}
+
 int tool_seconds(struct tool *tool, enum tool_option option, int64_t fallback_ms, int64_t *ms) {
     *ms = fallback_ms;
     const char *text = tool->options.values[option];

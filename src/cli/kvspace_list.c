@@ -49,11 +49,21 @@ static int read_kind(struct tool *tool, const char *key, enum kvspace_list what,
     return rc == KVSPACE_EEND ? 0 : rc;
 }
 
-int tool_entries_read(struct tool *tool, const char *key, bool all, uint64_t most, struct tool_entries *entries) {
-    *entries = (struct tool_entries){0};
+static int read_entries(struct tool *tool, const char *key, bool all, uint64_t most, struct tool_entries *entries) {
     if (all) return read_kind(tool, key, KVSPACE_LIST_ALL, most, entries);
     int rc = read_kind(tool, key, KVSPACE_LIST_CHILDREN, most, entries);
     return rc ? rc : read_kind(tool, key, KVSPACE_LIST_MEMBERS, most, entries);
+}
+
+int tool_entries_read(struct tool *tool, const char *key, bool all, uint64_t most, struct tool_entries *entries) {
+    unsigned tries = 0;
+    *entries = (struct tool_entries){0};
+    int rc = read_entries(tool, key, all, most, entries);
+    while (tool_again(rc, &tries)) {
+        tool_entries_free(entries);
+        rc = read_entries(tool, key, all, most, entries);
+    }
+    return rc;
 }
 
 void tool_entries_free(struct tool_entries *entries) {
@@ -84,7 +94,7 @@ static int long_row(struct tool *tool, struct table *table, const char *key, con
     struct kvspace_value value;
     char type[KVSPACE_TYPE_MAX], shown[KVSPACE_KEY_MAX + 1];
     char size[SIZE_TEXT_MAX + 8];
-    int rc = kvspace_get(tool->space, key, &value);
+    int rc = tool_get(tool, key, &value);
     if (rc && rc != KVSPACE_ENOENT) return rc;
     if (rc) {
         table_text(table, STYLE_DIM, "-");
@@ -100,7 +110,7 @@ static int long_row(struct tool *tool, struct table *table, const char *key, con
     table_text(table, STYLE_PLAIN, size);
     table_text(table, style, label);
     enum sink_style value_style = tool_value_style(&value);
-    rc = tool_preview(tool, key, &value, &preview); /* ends the life of `value` */
+    rc = tool_preview(tool, key, &value, KVSPACE_PRINT_QUOTED, &preview); /* ends the life of `value` */
     if (!rc) table_cell(table, value_style, preview.bytes ? preview.bytes : "", preview.length);
     else table_text(table, STYLE_DIM, rc == KVSPACE_ENOENT ? "" : kvspace_strerror(rc));
     text_buffer_free(&preview);
@@ -141,7 +151,7 @@ static int print_entries_json(struct tool *tool, char *key, const struct tool_en
         struct kvspace_value value = {0};
         int length = tool_key_append(key, entry->text);
         if (length < 0) continue;
-        rc = kvspace_get(tool->space, key, &value);
+        rc = tool_get(tool, key, &value);
         if (rc == KVSPACE_ENOENT) rc = 0;
         json_object_begin(&json);
         json_key_text(&json, "name");
@@ -171,7 +181,7 @@ static enum tool_status list_itself(struct tool *tool, const char *key) {
     if (!rc && tool->json) {
         struct kvspace_value value = {0};
         struct json_writer json = {.out = &tool->out.out};
-        rc = kvspace_get(tool->space, key, &value);
+        rc = tool_get(tool, key, &value);
         if (rc == KVSPACE_ENOENT) rc = 0;
         json_array_begin(&json);
         json_object_begin(&json);

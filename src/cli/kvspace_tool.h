@@ -100,14 +100,18 @@ const char *tool_key_text(const struct tool *tool, const char *key, size_t lengt
 
 /* ---- values (kvspace_values.c) ---- */
 
+/* As kvspace_get; patient (tool_again) with what is being changed. */
+int tool_get(struct tool *tool, const char *key, struct kvspace_value *out);
 /* A writer for kvspace_print and kvspace_export; the context is a struct text_out. */
 int tool_write(void *text_out, const char *bytes, size_t count);
 /* The full type of the value; `out` has KVSPACE_TYPE_MAX bytes. Gives it, cut where it is longer. */
 const char *tool_type(const struct kvspace_value *value, char *out);
 /* The style in which a value is shown. */
 enum sink_style tool_value_style(const struct kvspace_value *value);
-/* Puts the short form of the value at `key` into the buffer: `-> /target`, `int8(3)`, `{…}`, cut after some items. */
-int tool_preview(struct tool *tool, const char *key, const struct kvspace_value *value, struct text_buffer *buffer);
+/* Puts the short form of the value at `key` into the buffer: `-> /target`, `int8(3)` (or, where its type is told elsewhere and the
+ * style is QUOTED, `3`), `{…}`, cut after some items. */
+int tool_preview(struct tool *tool, const char *key, const struct kvspace_value *value, enum kvspace_print_style style,
+                 struct text_buffer *buffer);
 /* The text of a value that is text (strings, words, pointers), malloc'd and ended by a zero byte. Gives a code. */
 int tool_text_of(struct tool *tool, const char *key, char **text, size_t *length);
 
@@ -152,6 +156,9 @@ int function_draw(struct tool *tool, char *key, const struct tool_entries *entri
 enum tool_status spaces_print(struct tool *tool);
 /* Seconds of an option such as --timeout, in milliseconds; `fallback` where it was not given. Gives 0 or -1 (message in options). */
 int tool_seconds(struct tool *tool, enum tool_option option, int64_t fallback_ms, int64_t *ms);
+/* A vthread that runs stands still for whoever reads its frames, but on a machine with much to do not at once: whether a call that
+ * gave `code` is worth another try; naps then. `tries` is 0 at first. */
+bool tool_again(int code, unsigned *tries);
 /* Milliseconds of a clock that only goes forward. */
 int64_t tool_clock_ms(void);
 /* From here on Ctrl-C makes tool_interrupted true instead of ending the program. */

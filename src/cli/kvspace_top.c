@@ -38,7 +38,13 @@ static void read_variable(struct tool *tool, char *key, const char *variable, st
     struct kvspace_print_options options = {.items_max = 8, .depth_max = 3};
     int length = tool_key_append(key, variable);
     if (length < 0) return;
-    if (kvspace_print(tool->space, key, &options, tool_write, &out)) buffer->length = 0;
+    unsigned tries = 0;
+    int rc;
+    do {
+        buffer->length = 0;
+        rc = kvspace_print(tool->space, key, &options, tool_write, &out);
+    } while (tool_again(rc, &tries));
+    if (rc) buffer->length = 0;
     tool_key_cut(key, length);
 }
 

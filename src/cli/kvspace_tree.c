@@ -55,7 +55,7 @@ static int draw_value(struct drawing *drawing, bool members_follow) {
     struct tool *tool = drawing->tool;
     struct kvspace_value value;
     char type[KVSPACE_TYPE_MAX];
-    int rc = kvspace_get(tool->space, drawing->key, &value);
+    int rc = tool_get(tool, drawing->key, &value);
     if (rc) return rc == KVSPACE_ENOENT ? 0 : rc;
     if (value.store == KVSPACE_INDEX && members_follow) {
         tool_type(&value, type);
@@ -67,12 +67,12 @@ static int draw_value(struct drawing *drawing, bool members_follow) {
     bool word = value.store == KVSPACE_ATOM && value.kind == KVSPACE_KIND_NONE;
     enum sink_style style = word ? STYLE_TYPE : tool_value_style(&value);
     struct text_buffer preview = {0};
-    rc = tool_preview(tool, drawing->key, &value, &preview);
+    rc = tool_preview(tool, drawing->key, &value, KVSPACE_PRINT_LITERAL, &preview);
     sink_text(&tool->out, refers || word ? "  " : " = ");
     if (!rc) sink_one_line(&tool->out, style, preview.bytes ? preview.bytes : "", preview.length);
     else sink_one_line(&tool->out, STYLE_BAD, kvspace_strerror(rc), strlen(kvspace_strerror(rc)));
     text_buffer_free(&preview);
-    return rc == KVSPACE_ENOENT || rc == KVSPACE_EPROVIDER ? 0 : rc;
+    return rc == KVSPACE_ENOENT || rc == KVSPACE_EPROVIDER || rc == KVSPACE_EBUSY ? 0 : rc;
 }
 
 static void draw_name(struct drawing *drawing, const struct tool_entry *entry) {
@@ -134,8 +134,10 @@ static int draw_below(struct drawing *drawing, uint64_t level) {
     if (!rc && left_out)
         sink_format(&tool->out, "%s%s %llu more\n", drawing->margin, tool->ascii ? "`- ..." : "└─ …",
                     (unsigned long long)left_out);
+    if (rc == KVSPACE_EBUSY) /* a vthread that is long inside one opcode */
+        sink_format(&tool->out, "%s%s busy\n", drawing->margin, tool->ascii ? "`- ..." : "└─ …");
     tool_entries_free(&entries);
-    return rc == KVSPACE_ENOENT ? 0 : rc; /* it went while it was drawn */
+    return rc == KVSPACE_ENOENT || rc == KVSPACE_EBUSY ? 0 : rc; /* it went while it was drawn */
 }
 
 static enum tool_status draw(struct drawing *drawing) {
@@ -165,7 +167,7 @@ static int json_below(struct drawing *drawing, struct json_writer *json, uint64_
             int length = tool_key_append(drawing->key, entry->text);
             if (length < 0) continue;
             struct kvspace_value value = {0};
-            rc = kvspace_get(tool->space, drawing->key, &value);
+            rc = tool_get(tool, drawing->key, &value);
             if (rc == KVSPACE_ENOENT) rc = 0;
             json_object_begin(json);
             tool_json_value(tool, json, drawing->key, &value, false);
@@ -193,7 +195,7 @@ static enum tool_status print_json(struct drawing *drawing) {
     struct kvspace_value value = {0};
     int rc = kvspace_exists(tool->space, drawing->key);
     if (!rc) {
-        rc = kvspace_get(tool->space, drawing->key, &value);
+        rc = tool_get(tool, drawing->key, &value);
         if (rc == KVSPACE_ENOENT) rc = 0;
     }
     if (rc) return tool_error(tool, rc);

@@ -12,6 +12,23 @@
 
 enum { PREVIEW_ITEMS = 8, PREVIEW_DEPTH = 3, PREVIEW_COLUMNS = 200 };
 
+int tool_get(struct tool *tool, const char *key, struct kvspace_value *out) {
+    unsigned tries = 0;
+    int rc;
+    do rc = kvspace_get(tool->space, key, out);
+    while (tool_again(rc, &tries));
+    return rc;
+}
+
+/* As kvspace_print, which has printed nothing where the value cannot be had. */
+static int print_patiently(struct tool *tool, const char *key, const struct kvspace_print_options *options, struct text_out *out) {
+    unsigned tries = 0;
+    int rc;
+    do rc = kvspace_print(tool->space, key, options, tool_write, out);
+    while (tool_again(rc, &tries));
+    return rc;
+}
+
 int tool_write(void *text_out, const char *bytes, size_t count) {
     struct text_out *out = text_out;
     text_put(out, bytes, count);
@@ -43,11 +60,14 @@ static bool preview_reference(struct tool *tool, const struct kvspace_value *val
     return true;
 }
 
-int tool_preview(struct tool *tool, const char *key, const struct kvspace_value *value, struct text_buffer *buffer) {
+int tool_preview(struct tool *tool, const char *key, const struct kvspace_value *value, enum kvspace_print_style style,
+                 struct text_buffer *buffer) {
     struct text_out out = text_buffer_out(buffer);
     if (preview_reference(tool, value, &out)) return out.error ? KVSPACE_ENOMEM : 0;
-    struct kvspace_print_options options = {.style = KVSPACE_PRINT_LITERAL, .items_max = PREVIEW_ITEMS, .depth_max = PREVIEW_DEPTH};
-    int rc = kvspace_print(tool->space, key, &options, tool_write, &out);
+    struct kvspace_print_options options = {.style = style, .items_max = PREVIEW_ITEMS, .depth_max = PREVIEW_DEPTH};
+    bool text = value->ndim == 1 && value->kind >= KVSPACE_CHAR_UTF32 && value->kind <= KVSPACE_CHAR_ASCII;
+    if (text) options.style = KVSPACE_PRINT_QUOTED; /* whatever its encoding */
+    int rc = print_patiently(tool, key, &options, &out);
     size_t fits = buffer->length ? text_fit(buffer->bytes, buffer->length, PREVIEW_COLUMNS) : 0;
     if (!rc && fits < buffer->length) { /* a long text; arrays and containers are cut by items */
         buffer->length = fits;
@@ -88,7 +108,7 @@ void tool_json_value(struct tool *tool, struct json_writer *json, const char *ke
     struct text_buffer buffer = {0};
     struct text_out out = text_buffer_out(&buffer);
     struct kvspace_print_options options = {.style = KVSPACE_PRINT_JSON};
-    int rc = kvspace_print(tool->space, key, &options, tool_write, &out);
+    int rc = print_patiently(tool, key, &options, &out);
     json_key_text(json, "value");
     if (rc || out.error || !buffer.length) json_put_null(json); /* gone meanwhile */
     else json_put_raw(json, buffer.bytes, buffer.length);
@@ -106,7 +126,7 @@ void tool_json_end(struct tool *tool, struct json_writer *json) {
 static int print_raw(struct tool *tool, const char *key) {
     kvspace_read_begin(tool->space);
     struct kvspace_value value;
-    int rc = kvspace_get(tool->space, key, &value);
+    int rc = tool_get(tool, key, &value);
     bool container = !rc && value.store == KVSPACE_INDEX;
     if (!rc && !container) sink_bytes(&tool->out, value.body, (size_t)value.body_bytes);
     kvspace_read_end(tool->space);
@@ -115,12 +135,12 @@ static int print_raw(struct tool *tool, const char *key) {
 
 static int print_json(struct tool *tool, const char *key) {
     struct kvspace_value value;
-    int rc = kvspace_get(tool->space, key, &value);
+    int rc = tool_get(tool, key, &value);
     if (rc) return rc;
     struct json_writer json = {.out = &tool->out.out};
     kvspace_read_begin(tool->space);
     json_object_begin(&json);
-    rc = kvspace_get(tool->space, key, &value);
+    rc = tool_get(tool, key, &value);
     tool_json_value(tool, &json, key, &value, true);
     json_object_end(&json);
     kvspace_read_end(tool->space);
@@ -134,7 +154,7 @@ static int print_value(struct tool *tool, const char *key) {
     if (tool->json) return print_json(tool, key);
     struct kvspace_print_options options = {.style = tool_given(tool, OPTION_TYPED) ? KVSPACE_PRINT_LITERAL
                                                                                     : KVSPACE_PRINT_PLAIN};
-    int rc = kvspace_print(tool->space, key, &options, tool_write, &tool->out.out);
+    int rc = print_patiently(tool, key, &options, &tool->out.out);
     if (!rc) sink_text(&tool->out, "\n");
     return rc;
 }
@@ -223,7 +243,7 @@ enum tool_status command_set(struct tool *tool) {
 
 static int delete_value(struct tool *tool, const char *key) {
     struct kvspace_value value;
-    int rc = kvspace_get(tool->space, key, &value);
+    int rc = tool_get(tool, key, &value);
     return rc ? rc : kvspace_set(tool->space, key, NULL);
 }
 

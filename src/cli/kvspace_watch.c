@@ -43,7 +43,7 @@ static bool reached(const struct watching *watching, const struct kvspace_value 
 static int show(struct watching *watching) {
     struct tool *tool = watching->tool;
     struct kvspace_value value = {0};
-    int rc = kvspace_get(tool->space, watching->key, &value);
+    int rc = tool_get(tool, watching->key, &value);
     if (rc && rc != KVSPACE_ENOENT) return rc;
     bool gone = rc == KVSPACE_ENOENT;
     if (tool->json) {
@@ -90,7 +90,7 @@ static int wait_change(struct watching *watching, uint64_t version) {
 static int watch(struct watching *watching) {
     struct tool *tool = watching->tool;
     struct kvspace_value value;
-    int rc = kvspace_get(tool->space, watching->key, &value);
+    int rc = tool_get(tool, watching->key, &value);
     if (rc && rc != KVSPACE_ENOENT) return rc;
     uint64_t changes = 0;
     bool done = reached(watching, &value);
@@ -100,7 +100,7 @@ static int watch(struct watching *watching) {
     while (!rc && !done && !tool->out.out.error && (!watching->most || changes < watching->most)) {
         rc = wait_change(watching, version);
         if (rc) break;
-        rc = kvspace_get(tool->space, watching->key, &value);
+        rc = tool_get(tool, watching->key, &value);
         if (rc && rc != KVSPACE_ENOENT) break;
         version = value.version;
         done = reached(watching, &value);

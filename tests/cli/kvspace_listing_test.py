@@ -24,6 +24,10 @@ class Listing(kvspace_tool.ToolTest):
         rows = [line.split(maxsplit=3) for line in self.tool("ls", "-l", "/m").splitlines()]
         self.assertEqual(rows, [["int64", "8", "·k", "1"], ["[2]int64", "16", "·l", "[1, 2]"]])
         self.assertIn("-> /m·k", self.tool("ls", "-ld", "/p"))
+        self.tool("set", "/n·e", "int8(3)")
+        self.tool("set", "/n·s", '[]char/utf8("it")')
+        self.assertEqual([line.split() for line in self.tool("ls", "-l", "/n").splitlines()], [["int8", "1", "·e", "3"], ["[]char/utf8", "2", "·s", '"it"']])
+        self.assertEqual(self.tool("tree", "/n"), '/n\n├─ ·e = int8(3)\n└─ ·s = "it"\n')
         self.assertEqual(self.tool("ls", "-d", "/a"), "/a\n")
 
     def test_ls_json(self):
