@@ -21,6 +21,7 @@ struct dumped {
     uint32_t *starts;     /* offsets in text where statements begin, then where the last ends */
     uint32_t start_count;
     bool is_init;
+    bool undone; /* the text is made from rows */
     bool exact; /* the text lays out to what is there */
 };
 
@@ -30,6 +31,7 @@ struct dump {
     struct layout_tree tree;
     struct dumped *all;
     uint32_t count, room;
+    struct ast_text inits; /* `/lib/‥inits`, a path a line */
     bool whole; /* all of /lib: opcodes that a runtime registered are left out */
     char key[KVSPACE_KEY_MAX + 1];
 };
@@ -172,6 +174,17 @@ static bool is_named_init(const struct dumped *dumped) {
     return dumped->item.path.length == before + 4 && !memcmp(dumped->item.path.at + before, name, 4);
 }
 
+/* An init without a text that says what it is: one of a lib is listed. */
+static bool runs_as_init(const struct dump *dump, const struct dumped *dumped) {
+    const struct ast_text order = dump->inits, path = dumped->item.path;
+    if (!dumped->package.length) return true;
+    for (uint32_t from = 0, end; from < order.length; from = end + 1) {
+        for (end = from; end < order.length && order.at[end] != '\n';) end++;
+        if (end - from == path.length && !memcmp(order.at + from, path.at, path.length)) return true;
+    }
+    return false;
+}
+
 static int text_of_item(struct dump *dump, struct dumped *dumped) {
     int rc = 0;
     if (dumped->item.source.length) {
@@ -181,15 +194,17 @@ static int text_of_item(struct dump *dump, struct dumped *dumped) {
         if (rc || dumped->exact) return rc;
     }
     struct ast_text text;
-    dumped->is_init = false;
+    dumped->is_init = dumped->item.is_init = is_named_init(dumped) && !dumped->item.reads && !dumped->item.writes && runs_as_init(dump, dumped);
+    dumped->undone = true;
     if (undo_item(dump->arena, &dumped->item, &text)) return KVSPACE_ENOMEM;
-    if (!text.length) { /* there is no such text: the rows are shown */
-        dumped->text = text;
-        return 0;
-    }
     dumped->text = text;
     dumped->item.source = (struct ast_text){"", 0};
-    return prove(dump, dumped);
+    rc = text.length ? prove(dump, dumped) : 0;
+    if (!dumped->exact) { /* there is no such text: the rows are shown */
+        dumped->text = (struct ast_text){"", 0};
+        dumped->is_init = false;
+    }
+    return rc;
 }
 
 /* ---- printing ---- */
@@ -221,9 +236,9 @@ static void put_item(const struct dumped *dumped, struct text_out *out) {
         put_comment(dumped, indent, out);
         return;
     }
-    if (!dumped->exact) {
-        text_puts(out, indent);
-        text_puts(out, "# Made from rows that it does not lay out to as they are.\n");
+    if (dumped->is_init && dumped->undone) {
+        put(out, dumped->text);
+        return;
     }
     if (!dumped->is_init) {
         text_puts(out, indent);
@@ -282,8 +297,10 @@ static bool inits_stand_apart(const struct dump *dump, const char *order, size_t
     return false;
 }
 
-static void put_all(const struct dump *dump, const char *order, size_t bytes, struct text_out *out) {
+static void put_all(const struct dump *dump, struct text_out *out) {
     const struct ast_text none = {"", 0};
+    const char *order = dump->inits.at;
+    size_t bytes = dump->inits.length;
     bool apart = inits_stand_apart(dump, order, bytes);
     for (uint32_t i = 0; i < dump->count; i++)
         if (is_first_of_package(dump, i)) put_lib(dump, dump->all[i].package, true, dump->all[i].package.length && !apart, out);
@@ -317,19 +334,20 @@ static int gather(struct dump *dump, const char *key) {
 
 int layout_dump(kvspace *space, const char *key, bool rows, struct text_out *out, struct layout_dumped *result) {
     struct ast_arena arena = {0};
-    struct dump dump = {.space = space, .arena = &arena};
+    struct dump dump = {.space = space, .arena = &arena, .inits = {"", 0}};
     struct kvspace_value *order = NULL;
     tree_names(space, &dump.tree);
     *result = (struct layout_dumped){0};
-    int rc = gather(&dump, key);
-    if (!rc) rc = kvspace_get_copy(space, "/lib/‥inits", &order);
+    int rc = kvspace_get_copy(space, "/lib/‥inits", &order);
     if (rc == KVSPACE_ENOENT) rc = 0;
+    if (order && order->kind == KVSPACE_CHAR_UTF8) dump.inits = (struct ast_text){order->body, (uint32_t)order->body_bytes};
+    if (!rc) rc = gather(&dump, key);
     for (uint32_t i = 0; !rc && i < dump.count; i++) {
         result->inexact += !dump.all[i].exact;
         if (rows) rows_list(&dump.all[i].item, out);
     }
     result->count = dump.count;
-    if (!rc && !rows) put_all(&dump, order && order->body ? order->body : "", order ? (size_t)order->body_bytes : 0, out);
+    if (!rc && !rows) put_all(&dump, out);
     kvspace_value_free(order);
     free(dump.all);
     ast_arena_free(&arena);
