@@ -86,6 +86,10 @@ static int json_body(struct exporter *exporter, struct json_writer *json, const 
         if (exact && !rc) json_put_raw(json, buffer.bytes, buffer.length);
         else json_put_string(json, buffer.bytes ? buffer.bytes : "", buffer.length);
     } else {
+        if (value->store == KVSPACE_ATOM && !value->kind) {
+            json_key_text(json, "store");
+            json_put_text(json, "atom");
+        }
         json_key_text(json, "body");
         put_hex(json, value->body, value->body_bytes);
     }

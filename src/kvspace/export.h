@@ -3,7 +3,7 @@
  * JSON: an array of objects, one a key, in the order in which an import must set them:
  *     {"key": K, "type": T, "value": V}       V in JSON where that is exact: bool, integers, floats, strings
  *     {"key": K, "type": T, "literal": L}     the literal of any other value
- *     {"key": K, "type": T, "body": HEX}      the bytes of a value that has no literal
+ *     {"key": K, "type": T, "body": HEX}      the bytes of a value that has no literal; of a word with "store": "atom"
  *     {"key": K, "type": T, "store": "index"} a container; its members are keys of their own and come after it
  *     {"key": K, "type": T, "pointer": B}  {"key": K, "type": T, "external": L}     T is what they point to, or ""
  * each with "ro": true where it is read-only. An overlay is exported as the container that it shows.

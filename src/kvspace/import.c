@@ -182,6 +182,7 @@ static int set_body(struct importer *importer, const struct record *record, cons
     if (rc || bytes % 2) rc = fault(importer, record->position, KVSPACE_ESYNTAX, "\"body\" is no hexadecimal text");
     else {
         struct kvspace_value value = {.type = type, .body = text, .body_bytes = bytes / 2};
+        if (has(record, FIELD_STORE) && json_is(&record->first[FIELD_STORE], "atom")) value.store = KVSPACE_ATOM;
         rc = kvspace_set(importer->space, importer->key, &value);
         if (rc) rc = refused(importer, record->position, rc);
     }

@@ -104,7 +104,11 @@ static int next_live(struct kvspace_cursor *cursor, struct kvspace_entry *entry)
         if (!node) return KVSPACE_EDAMAGED;
         cursor->beside = ref; /* also one that is not live: somebody may be at work on it for long, or have died */
         uint32_t order = atomic_load_explicit(&node->order, memory_order_acquire);
-        if (!node_is_live(node)) continue;
+        if (!node_is_live(node)) {
+            uint32_t again = cursor->position - 1, now = table_next(space, table, &again);
+            if (now != ref && again + 1 == cursor->position) cursor->position--; /* a move has put another in its place */
+            continue;
+        }
         cursor->any_seen = true;
         cursor->last_order = order;
         if (show_node(cursor, node, entry)) return 0;

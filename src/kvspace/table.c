@@ -16,13 +16,19 @@ static uint32_t match(const struct kvspace *space, struct table *table, uint32_t
     struct table_entry *entry = &table->entry[at];
     if (entry->tag != step->hash) return 0;
     uint32_t ref = atomic_load_explicit(&entry->node, memory_order_acquire);
-    if (!ref) return 0;
-    const struct node *node = node_at(&space->arena, ref);
-    if (!node) {
-        *damaged = true;
-        return 0;
+    while (ref) {
+        const struct node *node = node_at(&space->arena, ref);
+        if (!node) {
+            *damaged = true;
+            return 0;
+        }
+        if (name_is(space, node, step)) return ref;
+        /* Another name, or a node that a move has just put elsewhere: its entry held another by then. */
+        uint32_t now = atomic_load_explicit(&entry->node, memory_order_acquire);
+        if (now == ref) return 0;
+        ref = now;
     }
-    return name_is(space, node, step) ? ref : 0;
+    return 0;
 }
 
 uint32_t table_find(const struct kvspace *space, uint32_t ref, const struct path_step *step, uint32_t *position,

@@ -49,6 +49,22 @@ static inline bool may_be_special(const struct node *node) {
     return (one & 0xff) > NODE_TAG_BLOCK || (two & 0xff) > NODE_TAG_BLOCK || ((one | two) & NODE_FLAG_OPAQUE);
 }
 
+/* The live child that a walk comes to; 0: there is none. A child that is found dying or moved is looked for once more, since a move
+ * puts the new one in the old one's place first. */
+static uint32_t live_child(const kvspace *space, const struct node *node, const struct tree_walk *walk, const struct path_step *step,
+                           bool *damaged) {
+    const _Atomic uint32_t *place = step->kind == KVSPACE_STEP_MEMBER ? &node->members : &node->kids;
+    for (uint32_t before = 0;;) {
+        /* Acquire: pairs with the publication of a rebuilt table. */
+        uint32_t child = table_find(space, atomic_load_explicit(place, memory_order_acquire), step, NULL, damaged);
+        if (!child || child == before) return 0;
+        const struct node *below = node_at(&space->arena, child);
+        /* The parent's reference is compared because the memory of a child whose insertion was undone is free at once. */
+        if (below && node_is_live(below) && atomic_load_explicit(&below->parent, memory_order_relaxed) == walk->node) return child;
+        before = child;
+    }
+}
+
 int tree_walk(kvspace *space, const char *key, struct tree_walk *walk) {
     struct path_step step;
     const char *why = NULL, *at = key ? path_begin(key) : NULL;
@@ -60,15 +76,15 @@ int tree_walk(kvspace *space, const char *key, struct tree_walk *walk) {
         if (!next) return space_error(space, KVSPACE_EKEY, key, "%s", why);
         struct node *node = node_at(&space->arena, walk->node);
         if (!node) return space_error(space, KVSPACE_EDAMAGED, key, "a node lies outside of the space");
-        uint32_t table = atomic_load_explicit(step.kind == KVSPACE_STEP_MEMBER ? &node->members : &node->kids,
-                                              memory_order_acquire); /* pairs with the publication of a rebuilt table */
-        uint32_t child = table_find(space, table, &step, NULL, &damaged);
+        uint32_t child = live_child(space, node, walk, &step, &damaged);
         if (damaged) return space_error(space, KVSPACE_EDAMAGED, key, "a table of children is damaged");
+        if (!child && walk->node != space->root && !node_is_live(node)) { /* what a dying node had below is gone, but another may have taken its place */
+            *walk = (struct tree_walk){.node = space->root, .at = path_begin(key)};
+            at = walk->at;
+            continue;
+        }
         if (!child) return walk_rest(space, key, at);
-        struct node *below = node_at(&space->arena, child);
-        /* The parent's reference is compared because the memory of a child whose insertion was undone is free at once. */
-        if (!node_is_live(below) || atomic_load_explicit(&below->parent, memory_order_relaxed) != walk->node)
-            return walk_rest(space, key, at);
+        const struct node *below = node_at(&space->arena, child);
         walk->parent = walk->node;
         walk->node = child;
         walk->at = at = next;
@@ -251,12 +267,13 @@ int tree_put(kvspace *space, uint32_t ref, const struct tree_value *value) {
     struct cell_value cell = value->cell;
     if (cell_value_tag(old) == NODE_TAG_HIDDEN) cell.head |= NODE_FLAG_OPAQUE; /* what the base has below stays deleted */
     cell.head |= old.head & NODE_FLAG_OPAQUE;
-    if (!value->block && !cell_value_is_block(old) && !space->once) {
+    if (!value->block && !cell_value_is_block(old) && !space->once && !(value->cell.head & NODE_FLAG_OPAQUE)) {
         put_scalar(space, ref, node, cell);
         return 0;
     }
     uint32_t members = atomic_load_explicit(&node->members, memory_order_relaxed);
-    bool detach = members && !value->is_container && holds_container(space, old);
+    /* A value that is opaque by itself is set over a container that an overlay shows. */
+    bool detach = members && !value->is_container && (holds_container(space, old) || value->cell.head & NODE_FLAG_OPAQUE);
     intent_word(&space->arena, 0, ref);
     intent_word(&space->arena, 1, node_ver_after(ver, 1));
     intent_word(&space->arena, 2, detach ? members : 0);

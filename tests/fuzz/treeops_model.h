@@ -246,9 +246,14 @@ static void model_place(struct model *model, struct model_node *node, const stru
 static void model_move(struct model *model, struct model_node *node, const struct model_path *to,
                        const struct model_path *old) {
     struct model_node *from = node->parent;
+    struct model_path above = *(old ? old : to);
+    above.count--;
     model_unlink(node);
     model_place(model, node, to, old);
-    model_prune(model, from);
+    if (old) model_make(model, &above); /* made in any case, and then nothing may be there */
+    if (from->id) model_prune(model, from);
+    struct model_node *left = old ? model_find(model, &above) : NULL;
+    if (left) model_prune(model, left);
 }
 
 /* ---- what a cursor shows ---- */

@@ -144,6 +144,7 @@ static void test_while_another_deletes(void **state) {
     works(kvspace_set_i64(space, "/go", 1));
     pid_t child = fork();
     if (child == 0) {
+        alarm(120); /* whatever becomes of the parent */
         static unsigned char body[BYTES];
         kvspace *own;
         int go = 1, sound = kvspace_open(fixture_dsn, &own) == 0;
