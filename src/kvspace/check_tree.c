@@ -114,6 +114,7 @@ static const char *table_fault(struct check *check, uint32_t ref) {
 static bool is_found(const struct check *check, uint32_t table, uint32_t at, uint32_t ref, bool member) {
     const struct node *child = node_at(&check->space->arena, ref);
     const struct step *name = step_at(&check->space->arena, atomic_load_explicit(&child->step, memory_order_relaxed));
+    if (!name) return true; /* told already, as the child's fault */
     struct path_step step = {.name = name->text, .bytes = name->bytes, .hash = name->hash,
                              .kind = member ? KVSPACE_STEP_MEMBER : KVSPACE_STEP_CHILD};
     uint32_t position = TABLE_NOWHERE;
