@@ -377,7 +377,7 @@ static int row_read(struct link_build *build, uint32_t number, uint32_t first, u
         int rc;
         if (slot->column == 0) {
             known = slot->kind == SLOT_OPCODE;
-            rc = opcode_bind(build, row, slot);
+            rc = known ? opcode_bind(build, row, slot) : 0;
         } else if (slot->column < 0) {
             rc = operand_bind(build, slot, &row->reads[-slot->column - 1], false);
         } else {

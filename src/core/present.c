@@ -438,7 +438,17 @@ static int value_to_cell(struct view *view, const struct kvspace_value *value, s
         return rc || map_new(heap, type, 0, out) ? KVSPACE_EVALUE : 0;
     }
     if (!value->kind && !value->body && !value->type) return 0;
-    return tree_cell(heap, value, out) ? KVSPACE_EVALUE : 0;
+    struct kvspace_value whole = *value; /* a head on its way in leaves out what follows from the rest */
+    uint64_t count = value->kind ? value->body_bytes / kvspace_kind_bytes(value->kind) : 0;
+    if (value->kind && !value->ndim) {
+        if (!whole.body) whole.body = whole.scalar.bytes;
+        whole.body_bytes = kvspace_kind_bytes(value->kind);
+        whole.store = KVSPACE_ATOM;
+    } else if (value->kind) {
+        whole.store = KVSPACE_NDARRAY;
+        if (!whole.dims) whole.dims = &count;
+    }
+    return tree_cell(heap, &whole, out) ? KVSPACE_EVALUE : 0;
 }
 
 /* The key that a member's step names: text, or an integer where the map has such keys. */
