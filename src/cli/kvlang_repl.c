@@ -126,8 +126,8 @@ static enum program_status show_opcode(struct repl *repl, const char *name) {
 }
 
 static enum program_status load(struct repl *repl, const char *file) {
-    char *text;
-    size_t length;
+    char *text = NULL;
+    size_t length = 0;
     int rc = program_read_file(file, &text, &length);
     if (rc) return program_fail(repl->program, PROGRAM_USAGE, "cannot read %s: %s", file, strerror(rc));
     enum program_status status = PROGRAM_USAGE;

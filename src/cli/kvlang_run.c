@@ -172,8 +172,8 @@ enum program_status program_run_text(struct program *program, const char *name, 
 }
 
 enum program_status program_run_file(struct program *program, const char *file, int count, char **arguments) {
-    char *text;
-    size_t length;
+    char *text = NULL;
+    size_t length = 0;
     int rc = program_read_file(file, &text, &length);
     if (rc) return program_fail(program, PROGRAM_USAGE, "cannot read %s: %s", file, strerror(rc));
     enum program_status status = program_run_text(program, strcmp(file, "-") == 0 ? "<stdin>" : file, text, length, count, arguments);

@@ -150,13 +150,16 @@ static int row_new(struct heap *heap, const kvlang_cap *cap, struct native_row *
 
 int ext_table_new(struct heap *heap, const kvlang_cap *caps, size_t count, void *host, struct ext_table **out) {
     struct ext_table *table = calloc(1, sizeof *table);
-    if (table) {
-        table->rows = calloc(count + 1, sizeof *table->rows);
-        table->details = calloc(count + 1, sizeof *table->details);
-        table->host = host;
+    if (!table) return fault(heap, ERROR_OUT_OF_MEMORY, "no memory for a table of opcodes");
+    table->rows = calloc(count + 1, sizeof *table->rows);
+    table->details = calloc(count + 1, sizeof *table->details);
+    table->host = host;
+    int rc = 0;
+    if (!table->rows || !table->details) {
+        ext_tables_free(table);
+        return fault(heap, ERROR_OUT_OF_MEMORY, "no memory for a table of opcodes");
     }
-    int rc = table && table->rows && table->details ? 0 : fault(heap, ERROR_OUT_OF_MEMORY, "no memory for a table of opcodes");
-    for (size_t i = 0; i < count && !rc; i++) {
+    for (size_t i = 0; !rc && i < count; i++) {
         table->count = (uint32_t)i + 1;
         rc = row_new(heap, &caps[i], &table->rows[i], &table->details[i]);
     }

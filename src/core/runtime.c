@@ -179,7 +179,7 @@ const struct struct_def *link_struct(struct heap *heap, uint32_t type) {
     snprintf(path, sizeof path, "%s%s", info->text[0] == '/' ? "" : "/lib/", info->text);
     struct kvspace_value value;
     uint32_t count = 0;
-    if (kvspace_get(core->space, path, &value) || !value.type || strcmp(value.type, "def struct") || value.body_bytes < 4) return NULL;
+    if (kvspace_get(core->space, path, &value) || !value.type || strcmp(value.type, "def struct") != 0 || value.body_bytes < 4) return NULL;
     memcpy(&count, value.body, 4);
     struct struct_def *definition = calloc(1, sizeof *definition);
     struct struct_def **more = realloc(core->structs, (core->struct_count + 1) * sizeof *more);

@@ -59,7 +59,7 @@ int value_step_get(struct heap *heap, const struct cell *base, const struct valu
         if (rc) return rc;
         rc = map_find(heap, base, key, &found);
         if (!rc && !found) rc = map_missing(heap, base, key);
-        if (!rc) *out = cell_copy(heap, found);
+        if (!rc && found) *out = cell_copy(heap, found);
         cell_drop(heap, made);
         return rc;
     }
@@ -145,9 +145,11 @@ static int put_steps(struct heap *heap, const struct cell *base, const struct va
         if (rc) return rc;
         base = &fresh;
     }
-    int rc = count == 1 ? put_last(heap, base, steps, value, literal, out) : put_inner(heap, base, steps, count, value, literal, out);
+    struct cell result = cell_none();
+    int rc = count == 1 ? put_last(heap, base, steps, value, literal, &result) : put_inner(heap, base, steps, count, value, literal, &result);
     /* What was made here is either the result itself or, if that was copied or the write failed, garbage. */
-    if (base == &fresh && (rc || out->payload != fresh.payload)) cell_drop(heap, fresh);
+    if (base == &fresh && (rc || result.payload != fresh.payload)) cell_drop(heap, fresh);
+    if (!rc) *out = result;
     return rc;
 }
 

@@ -227,7 +227,7 @@ static int read_members(struct heap *heap, struct kvspace *space, char *path, si
     if (rc) return tree_fault(heap, space, rc, "reading", path);
     int error = 0;
     while (!error && (rc = kvspace_list_next(cursor, &entry)) == 0) {
-        struct cell key, value;
+        struct cell key = cell_none(), value = cell_none();
         if (length + entry.text_bytes > KVSPACE_KEY_MAX) continue;
         error = member_key(heap, info, entry.name, entry.name_bytes, &key);
         if (error) break;

@@ -82,10 +82,13 @@ static char *text_of(kvlang *lang, const struct cell *cell) {
 static int failed_record(kvlang *lang, uint64_t vid, struct vthread_record **record) {
     uint32_t ref;
     *record = vthread_find(lang->core, vid, &ref);
-    if (!*record) return handle_fail(lang, KVLANG_ENAME, "there is no vthread %llu", (unsigned long long)vid);
-    if (atomic_load_explicit(&(*record)->status, memory_order_acquire) != STATUS_ERROR)
-        return handle_fail(lang, KVLANG_EUSAGE, "vthread %llu has not failed", (unsigned long long)vid);
-    return KVLANG_OK;
+    if (!*record) {
+        handle_fail(lang, KVLANG_ENAME, "there is no vthread %llu", (unsigned long long)vid);
+        return KVLANG_ENAME;
+    }
+    if (atomic_load_explicit(&(*record)->status, memory_order_acquire) == STATUS_ERROR) return KVLANG_OK;
+    handle_fail(lang, KVLANG_EUSAGE, "vthread %llu has not failed", (unsigned long long)vid);
+    return KVLANG_EUSAGE;
 }
 
 /* file:line:column, from its end: the file's name may have colons. */
@@ -111,7 +114,10 @@ int kvlang_failure_of(kvlang *lang, uint64_t vid, struct kvlang_failure *failure
         lang->failure_texts[i] = text_of(lang, cells[i]);
     }
     for (unsigned i = 0; i < FAILURE_TEXTS; i++)
-        if (!lang->failure_texts[i]) return handle_fail(lang, KVLANG_ENOMEM, "no memory to show an error");
+        if (!lang->failure_texts[i]) {
+            handle_fail(lang, KVLANG_ENOMEM, "no memory to show an error");
+            return KVLANG_ENOMEM;
+        }
     *failure = (struct kvlang_failure){
         .kind = lang->failure_texts[0],
         .message = lang->failure_texts[1],
@@ -172,8 +178,8 @@ static void show_line(kvlang *lang, const struct vthread_record *record, const s
     if (lang->source && strcmp(lang->source_name, failure->file) == 0) {
         line = line_of(lang->source, lang->source_bytes, failure->line);
     } else {
-        if (function_source(lang, record, &text, &bytes, &first_line) || failure->line < first_line) return;
-        line = line_of(text, bytes, failure->line - first_line + 1);
+        if (function_source(lang, record, &text, &bytes, &first_line)) return;
+        line = failure->line < first_line ? (struct ast_text){0} : line_of(text, bytes, failure->line - first_line + 1);
     }
     if (line.length) diag_render_line(line, failure->column, put, out);
     free(text);

@@ -73,10 +73,10 @@ static int first_frame(kvlang *lang, uint64_t vid, struct frame **frame, struct 
 
 int names_take(kvlang *lang, uint64_t vid, struct names *names) {
     struct heap *heap = &lang->core->heap;
-    struct frame *frame;
-    struct link *link;
+    struct frame *frame = NULL;
+    struct link *link = NULL;
     int rc = first_frame(lang, vid, &frame, &link);
-    for (uint32_t i = 0; !rc && i < link->cells && i < frame->cells; i++) {
+    for (uint32_t i = 0; !rc && link && frame && i < link->cells && i < frame->cells; i++) {
         if (strncmp(link->names[i], "‥", strlen("‥")) == 0) continue; /* the compiler's own */
         struct kept *kept = find_or_add(names, link->names[i]);
         if (!kept) return handle_fail(lang, KVLANG_ENOMEM, "no memory for the name %s", link->names[i]);
@@ -88,10 +88,10 @@ int names_take(kvlang *lang, uint64_t vid, struct names *names) {
 
 int names_give(kvlang *lang, uint64_t vid, const struct names *names) {
     struct heap *heap = &lang->core->heap;
-    struct frame *frame;
-    struct link *link;
+    struct frame *frame = NULL;
+    struct link *link = NULL;
     int rc = first_frame(lang, vid, &frame, &link);
-    for (uint32_t i = 0; !rc && i < link->cells && i < frame->cells; i++) {
+    for (uint32_t i = 0; !rc && link && frame && i < link->cells && i < frame->cells; i++) {
         const struct kept *kept = find(names, link->names[i]);
         if (!kept) continue;
         cell_drop(heap, cell_put(&frame_cells(frame)[i], cell_copy(heap, &kept->cell)));
