@@ -18,7 +18,8 @@ struct condition {
 
 enum { DEPTH_MOST = 500 };
 
-static void rows_in(struct undo *undo, uint32_t from, uint32_t to, struct region region);
+/* enter: the rows begin with a loop whose test this row is, and the jump to it is missing: whoever comes here jumps there at once. 0: they do not. */
+static void rows_in(struct undo *undo, uint32_t from, uint32_t to, struct region region, uint32_t enter);
 
 uint32_t undo_target(const struct undo *undo, const struct layout_slot *slot) {
     bool good = slot->kind == SLOT_SCALAR && slot->value_kind == KIND_INT64 && slot->as.bits >= 1 && slot->as.bits <= undo->item->row_count;
@@ -215,15 +216,23 @@ static void say(struct undo *undo, const char *text) {
     text_puts(undo->out, "\n");
 }
 
-static void block(struct undo *undo, const char *head, struct ast_text text, uint32_t from, uint32_t to, struct region region) {
+static void block(struct undo *undo, const char *head, struct ast_text text, uint32_t from, uint32_t to, struct region region, uint32_t enter) {
     undo_indent(undo);
     text_puts(undo->out, head);
     text_put(undo->out, text.at, text.length);
     text_puts(undo->out, ") {\n");
     undo->indent++;
     if (undo->indent > DEPTH_MOST) undo->failed = true;
-    if (!undo->failed) rows_in(undo, from, to, region);
+    if (!undo->failed) rows_in(undo, from, to, region, enter);
     undo->indent--;
+}
+
+/* Whether a jump to `target` enters a loop whose body begins at `body`. */
+static bool enters(const struct undo *undo, uint32_t target, uint32_t body, uint32_t to) {
+    uint32_t test = target > body && target < to ? test_behind(undo, target, to) : 0;
+    if (!test) return false;
+    struct condition shape = shape_at(undo, test, to, 0);
+    return shape.behind && (shape.yes == body || shape.no == body);
 }
 
 /* A jump as a statement; nothing where it only goes to the end of the region. */
@@ -239,53 +248,67 @@ static bool leaves(const struct undo *undo, uint32_t target, struct region regio
     return same_place(undo, target, region.on_continue) || same_place(undo, target, region.on_break) || same_place(undo, target, undo->item->row_count + 1);
 }
 
+/* Both ways are jumps. */
+static void two_jumps(struct undo *undo, const struct condition *condition, uint32_t to, struct region region) {
+    block(undo, "if (", condition->expr.text, 0, 0, region, 0);
+    undo->indent++;
+    jump(undo, condition->yes, false, region);
+    undo->indent--;
+    say(undo, "}");
+    jump(undo, condition->no, condition->behind >= to, region);
+}
+
+/* `if (!c) { break }` and its kin. */
+static void one_jump(struct undo *undo, struct undo_expr expr, uint32_t target, struct region region) {
+    if (!leaves(undo, target, region)) undo->failed = true;
+    block(undo, "if (", expr.text, 0, 0, region, 0);
+    undo->indent++;
+    jump(undo, target, false, region);
+    undo->indent--;
+    say(undo, "}");
+}
+
 /* The branch behind a condition, up to `to`; gives the row behind it. */
-static uint32_t branch(struct undo *undo, const struct condition *condition, uint32_t to, struct region region) {
-    uint32_t then = condition->behind, other = condition->yes == then ? condition->no : condition->yes;
-    struct undo_expr expr = condition->expr;
+static uint32_t branch(struct undo *undo, struct condition *condition, uint32_t to, struct region region) {
+    uint32_t then = condition->behind, enter = 0;
     if (condition->yes != then && condition->no != then) {
-        block(undo, "if (", expr.text, 0, 0, region);
-        undo->indent++;
-        jump(undo, condition->yes, false, region);
-        undo->indent--;
-        say(undo, "}");
-        jump(undo, condition->no, then >= to, region);
-        return then;
+        if (enters(undo, condition->yes, then, to)) {
+            enter = condition->yes;
+            condition->yes = then;
+        } else if (enters(undo, condition->no, then, to)) {
+            enter = condition->no;
+            condition->no = then;
+        } else {
+            two_jumps(undo, condition, to, region);
+            return then;
+        }
     }
-    if (condition->yes != then) expr = undo_not(undo, expr);
+    uint32_t other = condition->yes == then ? condition->no : condition->yes;
+    struct undo_expr turned = undo_not(undo, condition->expr), expr = condition->yes == then ? condition->expr : turned;
     if (other > then && other <= to) {
         struct region inner = region;
         const struct layout_row *last = undo_row_at(undo, other - 1);
         uint32_t join = undo_is(last, "goto") ? undo_target(undo, &last->slots[0]) : 0;
         bool has_else = join && other < to && ((join > other && join <= to) || same_place(undo, join, region.follow)) && !undo_is(undo_row_at(undo, other), "goto");
+        uint32_t end = !has_else ? other : join > other && join <= to ? join : to;
+        inner.follow = end == to ? region.follow : end;
+        block(undo, "if (", expr.text, then, has_else ? other - 1 : other, inner, enter);
         if (has_else) {
-            uint32_t end = join > other && join <= to ? join : to;
-            inner.follow = end == to ? region.follow : end;
-            block(undo, "if (", expr.text, then, other - 1, inner);
             say(undo, "} else {");
             undo->indent++;
-            rows_in(undo, other, end, inner);
+            rows_in(undo, other, end, inner, 0);
             undo->indent--;
-            say(undo, "}");
-            return end;
         }
-        inner.follow = other == to ? region.follow : other;
-        block(undo, "if (", expr.text, then, other, inner);
         say(undo, "}");
-        return other;
+        return end;
     }
-    if (same_place(undo, other, region.follow)) { /* all the rest is inside */
-        block(undo, "if (", expr.text, then, to, region);
+    if (enter || same_place(undo, other, region.follow)) { /* all the rest is inside */
+        if (!same_place(undo, other, region.follow)) undo->failed = true;
+        block(undo, "if (", expr.text, then, to, region, enter);
         say(undo, "}");
         return to;
     }
-    if (!leaves(undo, other, region)) undo->failed = true;
-    struct undo_expr turned = condition->yes == then ? undo_not(undo, condition->expr) : condition->expr;
-    block(undo, "if (", turned.text, 0, 0, region);
-    undo->indent++;
-    jump(undo, other, false, region);
-    undo->indent--;
-    say(undo, "}");
+    one_jump(undo, condition->yes == then ? turned : condition->expr, other, region);
     return then;
 }
 
@@ -297,9 +320,9 @@ static uint32_t loop_left(struct undo *undo, uint32_t behind, uint32_t end, uint
 
 /* `set 0 -> ‥1; goto N; body; N: next c, ‥1, body, end -> ‥1, x, k`. Gives the row behind, 0 where it is none. */
 static uint32_t walk(struct undo *undo, uint32_t row, uint32_t to, struct region region) {
-    const struct layout_row *set = undo_row_at(undo, row), *enter = row + 1 < to ? undo_row_at(undo, row + 1) : NULL;
-    if (!undo_is(set, "set") || set->writes != 1 || !undo_is_temp(&set->slots[set->reads]) || !enter || !undo_is(enter, "goto")) return 0;
-    uint32_t test = undo_target(undo, &enter->slots[0]);
+    const struct layout_row *set = undo_row_at(undo, row), *begin = row + 1 < to ? undo_row_at(undo, row + 1) : NULL;
+    if (!undo_is(set, "set") || set->writes != 1 || !undo_is_temp(&set->slots[set->reads]) || !begin || !undo_is(begin, "goto")) return 0;
+    uint32_t test = undo_target(undo, &begin->slots[0]);
     const struct layout_row *next = test > row && test < to ? undo_row_at(undo, test) : NULL;
     if (!next || !undo_is(next, "next") || next->reads != 4 || next->writes < 2 || !rows_slot_equal(&next->slots[1], &set->slots[1])) return 0;
     uint32_t end = undo_target(undo, &next->slots[3]);
@@ -307,31 +330,38 @@ static uint32_t walk(struct undo *undo, uint32_t row, uint32_t to, struct region
     struct ast_text value = next->slots[5].as.text;
     struct undo_expr head = next->writes > 2 ? undo_format(undo, 0, "%.*s, %.*s in %.*s", TEXT(next->slots[6].as.text), TEXT(value), TEXT(walked.text))
                                              : undo_format(undo, 0, "%.*s in %.*s", TEXT(value), TEXT(walked.text));
-    if (undo_target(undo, &next->slots[2]) != row + 2) undo->failed = true;
-    block(undo, "for (", head.text, row + 2, test, (struct region){.follow = test, .on_break = end, .on_continue = test});
+    uint32_t body = undo_target(undo, &next->slots[2]), enter = body != row + 2 && enters(undo, body, row + 2, test) ? body : 0;
+    if (body != row + 2 && !enter) undo->failed = true;
+    block(undo, "for (", head.text, row + 2, test, (struct region){.follow = test, .on_break = end, .on_continue = test}, enter);
     say(undo, "}");
     return loop_left(undo, test + 1, end, to, region);
 }
 
-/* `goto N; body; N: condition`. Gives the row behind, 0 where it is none. */
-static uint32_t while_loop(struct undo *undo, uint32_t row, uint32_t to, struct region region) {
-    uint32_t test = undo_target(undo, &undo_row_at(undo, row)->slots[0]);
-    uint32_t first = test > row && test < to ? test_behind(undo, test, to) : 0;
+/* The body from `body` on, then the condition from `test` on. Gives the row behind, 0 where it is no loop. */
+static uint32_t loop_at(struct undo *undo, uint32_t body, uint32_t test, uint32_t to, struct region region) {
+    uint32_t first = test >= body && test < to ? test_behind(undo, test, to) : 0, enter = 0;
     if (!first) return 0;
     struct condition condition = condition_at(undo, test, first, to);
     if (undo->failed) return 0;
-    if (condition.no == row + 1) {
+    if (condition.no == body || (condition.yes != body && enters(undo, condition.no, body, test))) {
+        uint32_t no = condition.no;
         condition.expr = undo_not(undo, condition.expr);
         condition.no = condition.yes;
-        condition.yes = row + 1;
+        condition.yes = no;
     }
-    if (condition.yes != row + 1) {
+    if (condition.yes != body && enters(undo, condition.yes, body, test)) enter = condition.yes;
+    else if (condition.yes != body) {
         undo->failed = true;
         return 0;
     }
-    block(undo, "while (", condition.expr.text, row + 1, test, (struct region){.follow = test, .on_break = condition.no, .on_continue = test});
+    block(undo, "while (", condition.expr.text, body, test, (struct region){.follow = test, .on_break = condition.no, .on_continue = test}, enter);
     say(undo, "}");
     return loop_left(undo, condition.behind, condition.no, to, region);
+}
+
+/* `goto N; body; N: condition`. Gives the row behind, 0 where it is none. */
+static uint32_t while_loop(struct undo *undo, uint32_t row, uint32_t to, struct region region) {
+    return loop_at(undo, row + 1, undo_target(undo, &undo_row_at(undo, row)->slots[0]), to, region);
 }
 
 /* The last row below `to` that goes back to `row`; 0: none does. */
@@ -349,7 +379,7 @@ static uint32_t goes_back(const struct undo *undo, uint32_t row, uint32_t to) {
 static uint32_t endless(struct undo *undo, uint32_t row, uint32_t last) {
     uint32_t end = undo_is(undo_row_at(undo, last), "goto") ? last : last + 1, behind = last + 1;
     undo->jumped[row] = 0; /* seen */
-    block(undo, "while (true", (struct ast_text){"", 0}, row, end, (struct region){.follow = row, .on_break = behind, .on_continue = row});
+    block(undo, "while (true", (struct ast_text){"", 0}, row, end, (struct region){.follow = row, .on_break = behind, .on_continue = row}, 0);
     say(undo, "}");
     return behind;
 }
@@ -371,8 +401,12 @@ static void tail_call(struct undo *undo, const struct layout_row *row) {
     undo_row(undo, &call);
 }
 
-static void rows_in(struct undo *undo, uint32_t from, uint32_t to, struct region region) {
+static void rows_in(struct undo *undo, uint32_t from, uint32_t to, struct region region, uint32_t enter) {
     uint32_t last_row = undo->item->row_count;
+    if (enter) {
+        from = loop_at(undo, from, enter, to, region);
+        if (!from) undo->failed = true;
+    }
     for (uint32_t row = from, next; row && row < to && !undo->failed; row = next) {
         const struct layout_row *here = undo_row_at(undo, row);
         next = row + 1;
@@ -410,5 +444,5 @@ static void rows_in(struct undo *undo, uint32_t from, uint32_t to, struct region
 }
 
 void undo_rows(struct undo *undo, uint32_t from, uint32_t to) {
-    rows_in(undo, from, to, (struct region){.follow = undo->item->row_count + 1, .on_break = 0, .on_continue = 0});
+    rows_in(undo, from, to, (struct region){.follow = undo->item->row_count + 1, .on_break = 0, .on_continue = 0}, 0);
 }
