@@ -20,13 +20,14 @@ struct stream {
 static int put(void *context, const char *bytes, size_t count) {
     struct stream *stream = context;
     if (stream->stop_after && stream->used + count > stream->stop_after) return 1;
-    if (stream->capacity - stream->used < count) {
-        stream->capacity = 2 * stream->capacity + count;
+    if (stream->capacity - stream->used < count + 1) {
+        stream->capacity = 2 * stream->capacity + count + 1;
         stream->bytes = realloc(stream->bytes, stream->capacity);
         if (!stream->bytes) return 1;
     }
     memcpy(stream->bytes + stream->used, bytes, count);
     stream->used += count;
+    stream->bytes[stream->used] = 0;
     return 0;
 }
 

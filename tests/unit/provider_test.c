@@ -159,7 +159,7 @@ static void test_not_registered(void **state) {
     assert_int_equal(KVSPACE_EEXIST, kvspace_provider_register(other, &table));
     assert_int_equal(0, kvspace_get(other, "/p/a", &value));
     static struct kvspace_provider many[20];
-    static char names[20][8];
+    static char names[20][16];
     int rc = 0, count = 0;
     for (; !rc && count < 20; count++) {
         snprintf(names[count], sizeof names[count], "n%d", count);
