@@ -58,6 +58,8 @@ struct kvlang_options {
     const char *name;     /* of this runtime, for `kvlang caps` and messages; NULL: "kvlang" */
     uint32_t depth_limit; /* frames of a vthread before RecursionError; 0: 1,000,000 */
     uint8_t bare;         /* 1: without the standard runtime's opcodes (print, input, …); the core's natives are always there */
+    const char *deny;     /* families of the standard runtime to switch off, with commas: "fs,proc,http"; their opcodes then raise a
+                           * RuntimeError that says so. NULL: none. EUSAGE: there is no such family */
     char *problem;        /* room for 256 bytes: the message when opening fails, since there is no handle then. NULL: none */
 };
 

@@ -18,7 +18,7 @@ const struct option_row program_options[OPTION_COUNT_ALL] = {
 
 #define OPT(name) (UINT64_C(1) << OPTION_##name)
 #define EVERYBODY (OPT(SPACE) | OPT(HELP) | OPT(COLOUR) | OPT(TRUST))
-#define RUNNING_A_FILE (EVERYBODY | OPT(CODE) | OPT(ENTRY) | OPT(DEPTH) | OPT(KEEP) | OPT(VERSION))
+#define RUNNING_A_FILE (EVERYBODY | OPT(CODE) | OPT(ENTRY) | OPT(DEPTH) | OPT(LIMIT) | OPT(DENY) | OPT(KEEP) | OPT(VERSION))
 
 const struct program_command program_commands[] = {
 #define COMMAND(function, name, operands, least, most, opens, options, summary, details) \
@@ -59,18 +59,39 @@ enum program_status program_space_error(struct program *program, const char *wha
 
 /* ---- opening ---- */
 
+/* 500, 64K, 500M, 8G; 0 where it was not given. */
+static int parse_limit(const char *text, uint64_t *bytes) {
+    static const char units[] = "KMGT";
+    char *end;
+    *bytes = 0;
+    if (!text) return 0;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (text[0] < '0' || text[0] > '9' || errno || (*end && (!unit || end[1])) || !number || number > UINT64_MAX >> shift) return -1;
+    *bytes = number << shift;
+    return 0;
+}
+
 enum program_status program_open_runtime(struct program *program, const char *dsn, enum kvspace_create create) {
     char problem[256] = "";
     uint64_t depth;
     if (options_uint(&program->options, program_options, OPTION_DEPTH, 100000000, 0, &depth))
         return program_fail(program, PROGRAM_USAGE, "%s", program->options.message);
+    uint64_t limit;
+    if (parse_limit(program->options.values[OPTION_LIMIT], &limit))
+        return program_fail(program, PROGRAM_USAGE, "--limit %s: a number of bytes, or 64K, 500M, 8G", program->options.values[OPTION_LIMIT]);
     struct kvspace_open_options space_options = {
+        .limit_bytes = limit,
         .create = create,
         .trust = program->trust ? KVSPACE_TRUST_OTHERS : KVSPACE_TRUST_OWN,
         .label = "kvlang",
     };
-    struct kvlang_options options = {.dsn = dsn, .space_options = &space_options, .depth_limit = (uint32_t)depth, .problem = problem};
-    if (kvlang_open(&options, &program->lang))
+    struct kvlang_options options = {.dsn = dsn, .space_options = &space_options, .depth_limit = (uint32_t)depth, .deny = program->options.values[OPTION_DENY], .problem = problem};
+    int rc = kvlang_open(&options, &program->lang);
+    if (rc == KVLANG_EUSAGE) return program_fail(program, PROGRAM_USAGE, "%s", problem);
+    if (rc)
         return program_fail(program, PROGRAM_SPACE, "cannot open %s: %s", dsn ? dsn : "an anonymous space", problem);
     program->space = kvlang_space(program->lang);
     return PROGRAM_OK;

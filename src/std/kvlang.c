@@ -15,7 +15,6 @@
 #include "core/text.h"
 #include "core/tree_value.h"
 #include "core/types.h"
-#include "std/term.h"
 
 static const char *const error_texts[KVLANG_ERROR_LAST] = {
     [KVLANG_OK] = "no error",
@@ -91,15 +90,14 @@ static void spawned_failed(void *context, struct core *core, uint64_t vid) {
 }
 
 /* The natives and the standard runtime's tables: bound to the core, and registered in the tree for the compiler and others. */
-static int add_tables(kvlang *lang, bool bare) {
+static int add_tables(kvlang *lang, const struct kvlang_options *options) {
     struct core *core = lang->core;
     uint32_t count;
     const struct native_row *natives = native_table(&count);
     int rc = caps_register(core, "core", true, natives, count);
     if (!rc) rc = caps_register(core, "vthread", true, schedule_rows, schedule_count);
-    if (!rc && !bare) rc = core_add_caps(core, term_rows, term_count, NULL);
-    if (!rc && !bare) rc = caps_register(core, "term", true, term_rows, term_count);
-    return rc ? handle_fault(lang, rc) : KVLANG_OK;
+    if (rc) return handle_fault(lang, rc);
+    return options->bare ? KVLANG_OK : families_add(lang, options->deny);
 }
 
 static int open_core(kvlang *lang, const struct kvlang_options *options) {
@@ -108,7 +106,7 @@ static int open_core(kvlang *lang, const struct kvlang_options *options) {
     if (options->depth_limit) lang->core->depth_limit = options->depth_limit;
     lang->core->failed = spawned_failed;
     lang->core->failed_context = lang;
-    return add_tables(lang, options->bare);
+    return add_tables(lang, options);
 }
 
 int kvlang_open(const struct kvlang_options *options, kvlang **out) {
@@ -134,6 +132,7 @@ void kvlang_close(kvlang *lang) {
     if (!lang) return;
     core_close(lang->core);
     ext_tables_free(lang->tables);
+    families_close(lang);
     if (lang->owns_space) kvspace_close(lang->space);
     unit_forget(lang);
     free(lang->start_path);

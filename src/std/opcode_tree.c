@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/runtime.h"
-#include "std/term.h"
+#include "std/family.h"
 
 /* The parameters between one pair of parentheses, from `*at` on; up to `most` of them are kept. */
 static uint32_t split(const char **at, struct ast_text *params, uint32_t most) {
@@ -96,6 +96,6 @@ void opcode_tree_start(struct opcode_tree *opcodes, const struct layout_tree *sp
     *opcodes = (struct opcode_tree){.space = space, .tree = {.context = opcodes, .find = find, .each = each}};
     opcodes->tables[0].rows = native_table(&opcodes->tables[0].count);
     opcodes->tables[1] = (struct opcode_table){schedule_rows, schedule_count};
-    opcodes->tables[2] = (struct opcode_table){term_rows, term_count};
-    opcodes->count = 3;
+    opcodes->count = 2;
+    for (uint32_t i = 0; i < family_count; i++) opcodes->tables[opcodes->count++] = (struct opcode_table){families[i].rows, *families[i].count};
 }

@@ -1,6 +1,7 @@
 /* print println cerr printf input, as a capability table of the standard runtime.
- * Relies on value.h for printing, native.h for printf's format. Promises of term.h. */
-#include "std/term.h"
+ * Relies on value.h for printing, native.h for printf's format. Promises: each call is one write, made before the
+ * step is committed, so output is at least once: a crash in between shows a line twice, never not at all. */
+#include "std/family.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -74,15 +75,8 @@ static int term_input(struct core_call *call) {
 }
 
 const struct native_row term_rows[] = {
-    { .name = "cerr", .signature = "(xs:any...) -> ()", .doc = "Prints its arguments to standard error, separated by spaces, and a newline.",
-      .example = "cerr(\"careful\")", .prints = "", .run = term_cerr, .least = 0, .most = 255 },
-    { .name = "input", .signature = "(prompt:[]char/utf32...) -> (line:[]char/utf32)", .doc = "Reads a line; None at the end of input. The prompt goes to standard error.",
-      .example = "println(input() == None)", .prints = "true\n", .run = term_input, .least = 0, .most = 1, .results = 1 },
-    { .name = "print", .signature = "(xs:any...) -> ()", .doc = "Prints its arguments without separator or newline.",
-      .example = "print(1, 2)", .prints = "12", .run = term_print, .least = 0, .most = 255 },
-    { .name = "printf", .signature = "(format:[]char/utf32, xs:any...) -> ()", .doc = "Prints by a format with %d %s %f %g %x %v, as in C.",
-      .example = "printf(\"%03d|%s\\n\", 7, \"x\")", .prints = "007|x\n", .run = term_printf, .least = 1, .most = 255 },
-    { .name = "println", .signature = "(xs:any...) -> ()", .doc = "Prints its arguments separated by one space, and a newline.",
-      .example = "println(1, \"x\")", .prints = "1 x\n", .run = term_println, .least = 0, .most = 255 },
+#define NATIVE FAMILY_ROW
+#include "std/term.def"
+#undef NATIVE
 };
 const uint32_t term_count = sizeof term_rows / sizeof *term_rows;
