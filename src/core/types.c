@@ -1,6 +1,6 @@
 /* The process's table of types, and what types cells have. A type id is a block that holds the canonical text; the space's
  * blocks are found again by their text through the table, and by their id after a resume in another process.
- * Relies on typexpr.h, map.h, text.h. Promises: ids stay valid while the heap lives (the table holds their blocks). */
+ * Relies on typexpr.h, map.h, text.h. Promises: ids stay valid while the heap lives (their blocks are never given back). */
 #include "core/types.h"
 
 #include <stdlib.h>
@@ -121,8 +121,6 @@ static int info_new(struct heap *heap, const char *text, size_t bytes, uint32_t 
         }
         memcpy(block_body(block), text, bytes);
         id = block_ref_of(heap, block);
-    } else {
-        block_at(heap, id)->refs++;
     }
     info->id = id;
     int rc = info_describe(heap, info);
