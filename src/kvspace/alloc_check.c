@@ -203,7 +203,7 @@ static void check_slot(struct alloc_check *check, uint32_t number) {
         fault(check, "participant %u: its state is %u", number, get32(state));
         if (check->repair) put32(state, PARTY_FREE);
     }
-    uint32_t names = count_names(slot, check->repair, !own);
+    uint32_t names = count_names(slot, check->repair, !own || check->repair);
     if (names) fault(check, "participant %u: it names %u places although nothing is under way", number, names);
     for (unsigned class = 0; class < CLASS_COUNT; class++) {
         mark_chain(check, (int)class, get64(&slot->cache[class].active), "a cache", number);

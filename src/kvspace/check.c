@@ -103,8 +103,12 @@ struct check_count *check_count_of(struct check *check, uint32_t ref, enum check
 
 static void count_pin(struct check *check, uint32_t ref) {
     struct value_block *block = ref ? arena_at(&check->space->arena, ref, sizeof *block) : NULL;
-    if (!block) return;
-    if (!check_count_find(check, ref) && alloc_check_claim(&check->memory, ref, (uint64_t)block->body_at * 16 + block->body_bytes, false)) return;
+    if (!ref) return;
+    if (!block || (!check_count_find(check, ref) &&
+                   alloc_check_claim(&check->memory, ref, (uint64_t)block->body_at * 16 + block->body_bytes, false))) {
+        check_fault(check, 0, "participant %u: it holds block %u, which is none", check->space->arena.own_slot, ref);
+        return;
+    }
     struct check_count *count = check_count_of(check, ref, CHECK_BLOCK);
     if (count) count->seen++;
 }
@@ -115,18 +119,14 @@ static void count_pins(struct check *check) {
     uint32_t ref = atomic_load_explicit(&self->pin_pages, memory_order_relaxed);
     while (ref) {
         struct pin_page *page = arena_at(&check->space->arena, ref, sizeof *page);
-        if (!page || alloc_check_claim(&check->memory, ref, sizeof *page, false)) return;
+        if (!page || alloc_check_claim(&check->memory, ref, sizeof *page, false)) {
+            check_fault(check, 0, "participant %u: its list of what it holds is damaged", check->space->arena.own_slot);
+            return;
+        }
         for (unsigned i = 0; i < sizeof page->pins / sizeof page->pins[0]; i++)
             count_pin(check, atomic_load_explicit(&page->pins[i], memory_order_relaxed));
         ref = atomic_load_explicit(&page->next, memory_order_relaxed);
     }
-}
-
-static bool has_pins(const kvspace *space) {
-    const struct party_slot *self = space->arena.self;
-    for (unsigned i = 0; i < PARTY_PINS_MAX; i++)
-        if (atomic_load_explicit(&self->pins[i], memory_order_relaxed)) return true;
-    return atomic_load_explicit(&self->pin_pages, memory_order_relaxed) != 0;
 }
 
 /* ---- counts against what was met ----
@@ -247,7 +247,7 @@ int kvspace_repair(kvspace *space, const struct kvspace_check_options *options) 
     if (space->is_read_only) return space_error(space, KVSPACE_EREADONLY, NULL, "this handle is read-only");
     int rc = space_begin(space);
     if (rc) return space_error(space, rc, NULL, NULL);
-    if (has_pins(space)) {
+    if (space->pin_count || space->writes_open) {
         space_end(space);
         return space_error(space, KVSPACE_EBUSY, NULL, "end read sections and open writes before a repair");
     }
