@@ -41,8 +41,8 @@ static bool is_arithmetic(const struct cell *cell) { return cell_is_scalar(cell)
 /* The operand that is at fault decides the words. */
 static int no_operator(struct heap *heap, enum arith_op op, const struct cell *left, const struct cell *right) {
     char a[160], b[160];
-    type_print(heap, left, a, sizeof a);
-    type_print(heap, right, b, sizeof b);
+    type_show(heap, left, a, sizeof a);
+    type_show(heap, right, b, sizeof b);
     bool arrays = (cell_is_array(left) && !cell_is_text(left)) || (cell_is_array(right) && !cell_is_text(right));
     const char *hint = "";
     if (cell_is_none(left) || cell_is_none(right)) hint = ": nothing was written there";
@@ -240,7 +240,7 @@ int arith_binary(struct heap *heap, enum arith_op op, const struct cell *left, c
 
 static int no_prefix(struct heap *heap, const char *sign, const struct cell *value) {
     char type[160];
-    type_print(heap, value, type, sizeof type);
+    type_show(heap, value, type, sizeof type);
     return fault(heap, ERROR_TYPE, "%s%s is not defined", sign, type);
 }
 

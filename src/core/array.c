@@ -54,7 +54,7 @@ static int index_of(struct heap *heap, const struct cell *index, uint64_t length
     unsigned kind = cell_is_scalar(index) ? cell_kind(index) : 0;
     if (!kind_is_integer(kind)) {
         char type[96];
-        type_print(heap, index, type, sizeof type);
+        type_show(heap, index, type, sizeof type);
         return fault(heap, ERROR_TYPE, "an index is an integer, not %s", type);
     }
     int64_t value = cell_as_int64(index);
@@ -114,7 +114,7 @@ static int element_of(struct heap *heap, const struct cell *value, unsigned kind
     }
     if (literal && literal_fits(value, kind, out)) return 0;
     char type[96], text[64];
-    type_print(heap, value, type, sizeof type);
+    type_show(heap, value, type, sizeof type);
     value_picture(heap, value, text, sizeof text);
     if (literal && cell_is_scalar(value) && kind_is_number(cell_kind(value)) && kind_is_number(kind))
         return fault(heap, ERROR_TYPE, "%s does not fit an element of kind %s", text, kind_name(kind));
@@ -138,8 +138,8 @@ int array_set(struct heap *heap, const struct cell *array, const struct cell *co
         if (!row || cell_kind(value) != kind || row->ndim != shape->ndim - count ||
             memcmp(row->dims, shape->dims + count, 8u * row->ndim) != 0) {
             char type[96], own[96];
-            type_print(heap, value, type, sizeof type);
-            type_print(heap, array, own, sizeof own);
+            type_show(heap, value, type, sizeof type);
+            type_show(heap, array, own, sizeof own);
             return fault(heap, ERROR_TYPE, "%s is no part of %s", type, own);
         }
     }
@@ -158,7 +158,7 @@ int array_set(struct heap *heap, const struct cell *array, const struct cell *co
 static int one_axis(struct heap *heap, const struct cell *array, const char *what) {
     if (cell_is_array(array) && !cell_is_text(array) && cell_block(heap, array)->ndim == 1) return 0;
     char type[96];
-    type_print(heap, array, type, sizeof type);
+    type_show(heap, array, type, sizeof type);
     return fault(heap, ERROR_TYPE, "%s wants an array of one axis, not %s", what, type);
 }
 
@@ -251,8 +251,8 @@ static unsigned common_kind(unsigned left, unsigned right) {
 
 static int no_common(struct heap *heap, const struct cell *left, const struct cell *right) {
     char a[96], b[96];
-    type_print(heap, left, a, sizeof a);
-    type_print(heap, right, b, sizeof b);
+    type_show(heap, left, a, sizeof a);
+    type_show(heap, right, b, sizeof b);
     return fault(heap, ERROR_TYPE, "an array has elements of one kind, not %s and %s: a map {…} takes both", a, b);
 }
 

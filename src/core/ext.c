@@ -278,7 +278,7 @@ static int give(kvlang_call *call, size_t index, struct cell cell) {
         if (cell_tag(&cell) != parameter->kind && !parameter->any && !(parameter->text && cell_is_text(&cell)) &&
             !type_takes(call->heap, parameter->type->form, &cell)) {
             char actual[96];
-            type_print(call->heap, &cell, actual, sizeof actual);
+            type_show(call->heap, &cell, actual, sizeof actual);
             rc = fault(call->heap, ERROR_RUNTIME, "%s: its result %zu is %s, not %s", call->row->name, index + 1, actual, parameter->type->text);
         }
     }

@@ -74,8 +74,8 @@ struct stored_key {
 
 static int key_mismatch(struct heap *heap, const struct cell *map, const struct cell *key) {
     char type[96], own[160];
-    type_print(heap, key, type, sizeof type);
-    type_print(heap, map, own, sizeof own);
+    type_show(heap, key, type, sizeof type);
+    type_show(heap, map, own, sizeof own);
     return fault(heap, ERROR_TYPE, "%s is no key of %s", type, own);
 }
 
@@ -268,13 +268,13 @@ static int decide_type(struct heap *heap, struct block *block, const struct cell
 
 static int value_mismatch(struct heap *heap, const struct cell *map, const struct cell *key, const char *expected, const struct cell *value) {
     char type[160], own[160], name[96];
-    type_print(heap, value, type, sizeof type);
+    type_show(heap, value, type, sizeof type);
     if (cell_tag(map) == TAG_STRUCT) {
-        type_print(heap, map, own, sizeof own);
+        type_show(heap, map, own, sizeof own);
         text_to_utf8(heap, key, name, sizeof name, NULL);
         return fault(heap, ERROR_TYPE, "field %s of %s is %s, not %s", name, own, expected, type);
     }
-    type_print(heap, map, own, sizeof own);
+    type_show(heap, map, own, sizeof own);
     return fault(heap, ERROR_TYPE, "a value of %s is %s, not %s", own, expected, type);
 }
 
@@ -310,12 +310,13 @@ static int fitted_value(struct heap *heap, const struct cell *map, const struct 
     int rc = type_fit(heap, form, value, literal, out);
     if (rc != ERROR_TYPE || (literal && cell_is_scalar(value))) return rc;
     typexpr_print(form, expected, sizeof expected);
+    type_shorten(expected);
     return value_mismatch(heap, map, key, expected, value);
 }
 
 static int unknown_field(struct heap *heap, const struct cell *map, const struct cell *key) {
     char own[160], name[96];
-    type_print(heap, map, own, sizeof own);
+    type_show(heap, map, own, sizeof own);
     text_to_utf8(heap, key, name, sizeof name, NULL);
     return fault(heap, ERROR_TYPE, "%s has no field %s", own, name);
 }

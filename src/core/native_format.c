@@ -35,7 +35,7 @@ static void put_padded(struct text_out *out, const struct directive *directive, 
 
 static int wrong_argument(struct core_call *call, const struct directive *directive, const struct cell *cell, const char *wants) {
     char type[160];
-    type_print(call->heap, cell, type, sizeof type);
+    type_show(call->heap, cell, type, sizeof type);
     return fault(call->heap, ERROR_TYPE, "%%%c wants %s, not %s", directive->letter, wants, type);
 }
 

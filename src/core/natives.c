@@ -59,7 +59,7 @@ static void parameter_of(const char *signature, uint32_t index, char *name, char
 
 int native_mismatch(struct core_call *call, uint32_t i, const char *expected) {
     char actual[160], name[96] = "", type[96] = "";
-    type_print(call->heap, call->args[i], actual, sizeof actual);
+    type_show(call->heap, call->args[i], actual, sizeof actual);
     if (call->row) parameter_of(call->row->signature, i, name, type, sizeof name);
     if (!name[0]) return fault(call->heap, ERROR_TYPE, "argument %u is %s, not %s", i + 1, expected ? expected : "right", actual);
     return fault(call->heap, ERROR_TYPE, "%s: %s is %s, not %s", call->row->name, name, expected ? expected : type, actual);

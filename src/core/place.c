@@ -306,9 +306,11 @@ static int member_fit(struct activation *at, const char *type_text, const struct
             if (cell_is_text(step->operands[0]) && text_equal(heap, &definition->fields[i].key, step->operands[0])) wanted = definition->fields[i].type;
         }
         if (definition && !wanted) {
-            char picture[80];
+            char picture[80], own[160];
             value_picture(heap, step->operands[0], picture, sizeof picture);
-            return fault(heap, ERROR_TYPE, "%s has no field %s", type->text, picture);
+            snprintf(own, sizeof own, "%s", type->text);
+            type_shorten(own);
+            return fault(heap, ERROR_TYPE, "%s has no field %s", own, picture);
         }
     }
     if (!wanted) return 0;

@@ -272,7 +272,7 @@ static int row_target(struct activation *at, const struct row *row, const struct
 static int row_branch(struct activation *at, const struct row *row, struct gathered *got, uint32_t *next) {
     if (cell_tag(got->args[0]) != KIND_BOOL) {
         char type[160], picture[80];
-        type_print(&at->core->heap, got->args[0], type, sizeof type);
+        type_show(&at->core->heap, got->args[0], type, sizeof type);
         value_picture(&at->core->heap, got->args[0], picture, sizeof picture);
         return cell_is_none(got->args[0]) ? fault(&at->core->heap, ERROR_TYPE, "a condition must be a bool, not None")
                                           : fault(&at->core->heap, ERROR_TYPE, "a condition must be a bool, not %s (%s)", type, picture);
@@ -325,7 +325,7 @@ static int row_next(struct activation *at, const struct row *row, struct gathere
         i++;
     } else {
         char type[160];
-        type_print(heap, container, type, sizeof type);
+        type_show(heap, container, type, sizeof type);
         rc = fault(heap, ERROR_TYPE, "for cannot walk %s", type);
     }
     cell_drop(heap, pointed);
@@ -429,9 +429,12 @@ static int row_check(struct activation *at, const struct row *row, struct gather
     struct cell fitted;
     if (type_fit(heap, row->type->form, got->args[0], false, &fitted) == 0) return results_write(at, row, &fitted, 1, *next);
     char type[160];
-    type_print(heap, got->args[0], type, sizeof type);
+    type_show(heap, got->args[0], type, sizeof type);
     const char *name = row->write_count && row->writes[0].kind == OPERAND_CELL ? at->link->names[row->writes[0].cell] : "the value";
-    return fault(heap, ERROR_TYPE, "%s is declared %s and cannot hold %s", name, row->type->text, type);
+    char wanted[160];
+    snprintf(wanted, sizeof wanted, "%s", row->type->text);
+    type_shorten(wanted);
+    return fault(heap, ERROR_TYPE, "%s is declared %s and cannot hold %s", name, wanted, type);
 }
 
 static int row_structural(struct activation *at, struct row *row, uint32_t *next) {
@@ -526,8 +529,11 @@ static int argument_fault(struct activation *at, const struct link *callee, uint
         snprintf(why, sizeof why, "%s", heap->fault.message);
         return fault(heap, kind, "%s: parameter %s: %s", callee->name, parameter->name, why);
     }
-    type_print(heap, value, type, sizeof type);
-    return fault(heap, ERROR_TYPE, "%s: parameter %s wants %s, not %s", callee->name, parameter->name, parameter->type->text, type);
+    type_show(heap, value, type, sizeof type);
+    char wanted[160];
+    snprintf(wanted, sizeof wanted, "%s", parameter->type->text);
+    type_shorten(wanted);
+    return fault(heap, ERROR_TYPE, "%s: parameter %s wants %s, not %s", callee->name, parameter->name, wanted, type);
 }
 
 /* Argument `index` as its parameter wants it; *out owned. */

@@ -9,7 +9,7 @@
 
 static int no_member(struct heap *heap, const struct cell *base, const struct value_step *step) {
     char type[160], key[96];
-    type_print(heap, base, type, sizeof type);
+    type_show(heap, base, type, sizeof type);
     if (step->mark == '[') return fault(heap, ERROR_TYPE, "%s has no elements to index", type);
     value_picture(heap, step->operands[0], key, sizeof key);
     return fault(heap, ERROR_TYPE, "%s has no members: %s cannot be reached", type, key);
@@ -68,7 +68,7 @@ int value_step_get(struct heap *heap, const struct cell *base, const struct valu
         if (step->count != 1) return fault(heap, ERROR_INDEX, "%u indices for a string", step->count);
         if (!cell_is_scalar(index) || !kind_is_integer(cell_kind(index))) {
             char type[96];
-            type_print(heap, index, type, sizeof type);
+            type_show(heap, index, type, sizeof type);
             return fault(heap, ERROR_TYPE, "an index is an integer, not %s", type);
         }
         if (cell_kind(index) == KIND_UINT64 && index->payload >> 63) return fault(heap, ERROR_INDEX, "index %llu is out of range for a string of length %llu", (unsigned long long)index->payload, (unsigned long long)text_length(heap, base));

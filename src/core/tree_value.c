@@ -66,7 +66,7 @@ int tree_borrow(struct heap *heap, const struct cell *cell, struct kvspace_value
         return 0;
     }
     char type[160];
-    type_print(heap, cell, type, sizeof type);
+    type_show(heap, cell, type, sizeof type);
     return fault(heap, ERROR_TYPE, "%s is no single value of the tree", type);
 }
 

@@ -270,6 +270,21 @@ size_t type_print(struct heap *heap, const struct cell *cell, char *out, size_t 
     return typexpr_print_actual(&actual, out, capacity);
 }
 
+void type_shorten(char *text) {
+    static const char prefix[] = "/lib/";
+    char *to = text;
+    for (const char *from = text; *from;) {
+        if (strncmp(from, prefix, sizeof prefix - 1) == 0) from += sizeof prefix - 1;
+        else *to++ = *from++;
+    }
+    *to = '\0';
+}
+
+void type_show(struct heap *heap, const struct cell *cell, char *out, size_t capacity) {
+    type_print(heap, cell, out, capacity);
+    type_shorten(out);
+}
+
 bool type_takes(struct heap *heap, const struct typexpr *type, const struct cell *cell) {
     if (cell_is_scalar(cell)) return typexpr_takes_scalar(type, cell_kind(cell));
     if (typexpr_is_any(type)) return true;
@@ -281,7 +296,8 @@ bool type_takes(struct heap *heap, const struct typexpr *type, const struct cell
 static int fit_mismatch(struct heap *heap, const struct typexpr *type, const struct cell *cell) {
     char expected[160], actual[160];
     typexpr_print(type, expected, sizeof expected);
-    type_print(heap, cell, actual, sizeof actual);
+    type_shorten(expected);
+    type_show(heap, cell, actual, sizeof actual);
     return fault(heap, ERROR_TYPE, "expected %s, got %s", expected, actual);
 }
 

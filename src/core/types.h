@@ -45,6 +45,10 @@ void type_describe(struct heap *heap, const struct cell *cell, struct typexpr_ac
 /* The same as text (cut at capacity, ended by a zero byte). Gives the uncut length. */
 size_t type_print(struct heap *heap, const struct cell *cell, char *out, size_t capacity);
 
+/* The same as messages say it: a struct by the name that its user gave it, `pkg·Point`, without `/lib/`. */
+void type_show(struct heap *heap, const struct cell *cell, char *out, size_t capacity);
+void type_shorten(char *text); /* takes `/lib/` out of a type's text, in place */
+
 /* Whether the type takes the cell as it is. */
 bool type_takes(struct heap *heap, const struct typexpr *type, const struct cell *cell);
 

@@ -91,8 +91,8 @@ static enum category category_of(const struct cell *cell) {
 
 static int cannot_compare(struct heap *heap, const struct cell *left, const struct cell *right, const char *sign) {
     char a[160], b[160];
-    type_print(heap, left, a, sizeof a);
-    type_print(heap, right, b, sizeof b);
+    type_show(heap, left, a, sizeof a);
+    type_show(heap, right, b, sizeof b);
     return fault(heap, ERROR_TYPE, "cannot compare %s with %s by %s", a, b, sign);
 }
 
@@ -238,7 +238,7 @@ static int float_to_integer(struct heap *heap, unsigned kind, const struct cell 
 
 static int no_conversion(struct heap *heap, unsigned kind, const struct cell *cell) {
     char type[160];
-    type_print(heap, cell, type, sizeof type);
+    type_show(heap, cell, type, sizeof type);
     const char *hint = cell_is_text(cell) && kind_is_integer(kind) ? ": string·parseint reads numbers from text"
                        : cell_is_text(cell) && kind_is_float(kind) ? ": string·parsefloat reads numbers from text" : "";
     return fault(heap, ERROR_TYPE, "%s does not convert to %s%s", type, kind_name(kind), hint);
