@@ -102,7 +102,7 @@ static int tuple_key(struct heap *heap, const struct cell *map, const struct dic
     return 0;
 }
 
-static int stored_key(struct heap *heap, const struct cell *map, const struct cell *key, bool literal, struct stored_key *out) {
+static int stored_key_of(struct heap *heap, const struct cell *map, const struct cell *key, bool literal, struct stored_key *out) {
     const struct dict *dict = cell_dict(heap, map);
     unsigned class = dict->key_class;
     if (class == KEY_UNDECIDED)
@@ -129,6 +129,23 @@ static int stored_key(struct heap *heap, const struct cell *map, const struct ce
     return 0;
 }
 
+/* The common cases of stored_key_of here: a text in its stored encoding, a scalar of the map's own kind. */
+static inline int stored_key(struct heap *heap, const struct cell *map, const struct cell *key, bool literal, struct stored_key *out) {
+    const struct dict *dict = cell_dict(heap, map);
+    uint32_t hash;
+    if (dict->key_class == KEY_TEXT && cell_tag(key) == TAG_TEXT) {
+        hash = key->head & CELL_BLOCK ? block_extra(cell_block(heap, key))->hash : 0;
+        if (!hash) hash = text_hash(heap, key);
+    } else if (dict->key_class == KEY_SCALAR && cell_tag(key) == dict->key_kind) {
+        hash = scalar_hash(key->payload);
+    } else {
+        return stored_key_of(heap, map, key, literal, out);
+    }
+    out->cell = (struct cell){ (key->head & CELL_VALUE_BITS) | (uint64_t)hash << KEY_HASH_SHIFT, key->payload };
+    out->made = false;
+    return 0;
+}
+
 static void key_done(struct heap *heap, const struct stored_key *key) {
     if (key->made) cell_drop(heap, key->cell);
 }
@@ -143,7 +160,7 @@ static inline bool same_key(struct heap *heap, const struct cell *left, const st
 
 /* ---- search and change ---- */
 
-static struct dict_entry *dict_find(struct heap *heap, const struct dict *dict, const struct cell *key) {
+static inline struct dict_entry *dict_find(struct heap *heap, const struct dict *dict, const struct cell *key) {
     struct dict_entry *entries = dict_entries(dict);
     uint32_t hash = key_hash(key);
     if (!dict->log2_index) {
