@@ -202,12 +202,12 @@ static int compare_value(struct walk *walk, const struct kvspace_value *wanted) 
     bool same = !rc && there.ref == wanted->ref;
     if (same && wanted->kind) {
         uint64_t bytes = wanted->ndim ? wanted->body_bytes : kvspace_kind_bytes(wanted->kind);
-        same = there.kind == wanted->kind && there.ndim == wanted->ndim && there.body_bytes == bytes && !memcmp(there.body, wanted->body ? wanted->body : "", bytes);
+        same = there.kind == wanted->kind && there.ndim == wanted->ndim && there.body_bytes == bytes && (!bytes || !memcmp(there.body, wanted->body, bytes));
         for (unsigned i = 0; same && wanted->dims && i < wanted->ndim; i++) same = there.dims[i] == wanted->dims[i];
     } else if (same) {
         size_t type_bytes = wanted->type_bytes ? wanted->type_bytes : wanted->type ? strlen(wanted->type) : 0;
         same = there.body_bytes == wanted->body_bytes && (!wanted->body_bytes || !memcmp(there.body, wanted->body, wanted->body_bytes)) &&
-               (wanted->ref || (there.type_bytes == type_bytes && !memcmp(there.type, wanted->type, type_bytes)));
+               (wanted->ref || (there.type_bytes == type_bytes && (!wanted->type || !memcmp(there.type, wanted->type, type_bytes))));
     }
     return same ? 0 : DIFFERENT;
 }

@@ -29,8 +29,8 @@ static int copy_names(const struct layout_unit *unit, struct layout_names *names
 }
 
 void layout_names_free(struct layout_names *names) {
-    for (uint32_t i = 0; i < names->function_count; i++) free(names->functions[i]);
-    for (uint32_t i = 0; i < names->init_count; i++) free(names->inits[i]);
+    for (uint32_t i = 0; names->functions && i < names->function_count; i++) free(names->functions[i]);
+    for (uint32_t i = 0; names->inits && i < names->init_count; i++) free(names->inits[i]);
     free(names->functions);
     free(names->inits);
     *names = (struct layout_names){0};
@@ -41,7 +41,7 @@ int layout_into(kvspace *space, const struct layout_source *source, bool write, 
     struct diag_list diags = {0};
     struct ast_file file = {0};
     struct layout_tree tree;
-    struct layout_unit unit;
+    struct layout_unit unit = {0};
     if (names) *names = (struct layout_names){0};
     tree_names(space, &tree);
     int rc = parse_file(&arena, &diags, ast_text_of(source->name), source->text, source->length, &file);

@@ -126,6 +126,11 @@ struct value lower_temp(struct lower *lower) {
     return (struct value){.slot = rows_name(lower->temp_names[number]), .temp = number};
 }
 
+struct value lower_result(struct lower *lower, const struct layout_slot *into) {
+    if (!into) return lower_temp(lower);
+    return (struct value){.slot = *into};
+}
+
 void lower_release(struct lower *lower, struct value *value) {
     if (value->temp) lower->temps_busy[value->temp] = 0;
     value->temp = 0;

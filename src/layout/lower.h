@@ -97,6 +97,8 @@ struct layout_slot lower_label_slot(uint32_t label);
 void lower_goto(struct lower *lower, uint32_t label);
 void lower_branch(struct lower *lower, struct value condition, uint32_t yes, uint32_t no);
 struct value lower_temp(struct lower *lower);
+/* A place for a result: `into`, or a temporary where that is NULL. */
+struct value lower_result(struct lower *lower, const struct layout_slot *into);
 void lower_release(struct lower *lower, struct value *value);
 void lower_push(struct lower *lower, struct value value);
 /* A row whose reads are the operands since mark, which are popped and released; writes are given. */

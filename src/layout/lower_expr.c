@@ -183,7 +183,7 @@ static struct value lower_load(struct lower *lower, const struct ast_node *node,
     }
     if (pointer.type && pointer.type->scalar)
         lower_error(lower, node->at, DIAG_TYPE, "`*` follows a pointer, not %.*s", (int)pointer.type->text.length, pointer.type->text.at);
-    struct value result = into ? (struct value){.slot = *into} : lower_temp(lower);
+    struct value result = lower_result(lower, into);
     result.type = type;
     uint32_t mark = lower->stack_count;
     lower->at = node->at;
@@ -225,7 +225,7 @@ static struct value lower_prefix(struct lower *lower, const struct ast_node *nod
             (int)shown.length, shown.at);
     }
     if (prefix == AST_PREFIX_PLUS && category == CATEGORY_NUMBER) return lower_moved(lower, operand, into);
-    struct value result = into ? (struct value){.slot = *into} : lower_temp(lower);
+    struct value result = lower_result(lower, into);
     if (prefix == AST_PREFIX_NOT) result.type = types_scalar(&lower->scope->types, KIND_BOOL);
     else if (prefix == AST_PREFIX_ROOT && category == CATEGORY_NUMBER)
         result.type = types_scalar(&lower->scope->types, operand.type->scalar == KIND_FLOAT32 ? KIND_FLOAT32 : KIND_FLOAT64);
@@ -290,13 +290,13 @@ static void check_operands(struct lower *lower, enum ast_op op, struct ast_pos a
     enum category a = category_of(left), b = category_of(right);
     if (none || mixes(op, a, b)) {
         bool bits = ast_op_row(op)->level >= 70;
-        bool left_float = a == CATEGORY_NUMBER && kind_is_float(left->type->scalar), right_float = b == CATEGORY_NUMBER && kind_is_float(right->type->scalar);
-        const struct type *wrong = left_float ? left->type : right->type;
+        bool left_float = left->type && kind_is_float(left->type->scalar), right_float = right->type && kind_is_float(right->type->scalar);
+        struct ast_text wrong = lower_type_name(left_float ? left->type : right->type);
         if (none || !bits || (!left_float && !right_float)) return;
         if (left->type && right->type)
             lower_error(lower, at, DIAG_TYPE, "`%s` takes integers, not %.*s and %.*s", sign, (int)lower_type_name(left->type).length,
                 lower_type_name(left->type).at, (int)lower_type_name(right->type).length, lower_type_name(right->type).at);
-        else lower_error(lower, at, DIAG_TYPE, "`%s` takes integers, not %.*s", sign, (int)wrong->text.length, wrong->text.at);
+        else lower_error(lower, at, DIAG_TYPE, "`%s` takes integers, not %.*s", sign, (int)wrong.length, wrong.at);
         return;
     }
     lower_error(lower, at, DIAG_TYPE, "`%s` does not take %.*s and %.*s", sign, (int)left->type->text.length, left->type->text.at,
@@ -317,7 +317,7 @@ static struct value binary(struct lower *lower, enum ast_op op, struct ast_pos a
         settle_constant(lower, &left, &right);
         settle_constant(lower, &right, &left);
     }
-    struct value result = into ? (struct value){.slot = *into} : lower_temp(lower);
+    struct value result = lower_result(lower, into);
     result.type = result_type(lower, op, &left, &right);
     uint32_t mark = lower->stack_count;
     lower->at = at;
@@ -350,7 +350,7 @@ static struct value short_circuit(struct lower *lower, const struct ast_node *no
     struct local *local = direct ? lower_known(lower, into->as.text) : NULL;
     if (local && (local->addressed || local->declared)) direct = local->declared && local->declared->scalar == KIND_BOOL && !local->addressed;
     for (uint32_t i = 0; direct && i < count; i++) direct = i == 0 || !reads_name(node->as.chain.operands[i], into->as.text);
-    struct value place = direct ? (struct value){.slot = *into} : lower_temp(lower);
+    struct value place = lower_result(lower, direct ? into : NULL);
     uint32_t end = lower_label(lower);
     for (uint32_t i = 0; i < count; i++) {
         const struct ast_node *operand = node->as.chain.operands[i];

@@ -298,6 +298,7 @@ static struct ast_text init_source(struct filing *filing, const struct init *ini
 }
 
 static void file_init(struct filing *filing, const struct init *init, const struct ast_file *file) {
+    if (!init->body.at) return; /* without memory for its first instruction */
     struct ast_text path = scope_path(filing->scope, init->package, ast_text_of("init"));
     struct symbol *symbol = scope_find(filing->scope, path);
     struct ast_pos first = init->body.at[0]->at;

@@ -258,7 +258,7 @@ struct value lower_array(struct lower *lower, const struct ast_node *node, const
         lower_settle(lower, &element, elements, i + 1);
         lower_push(lower, element);
     }
-    struct value result = into ? (struct value){.slot = *into} : lower_temp(lower);
+    struct value result = lower_result(lower, into);
     result.type = wanted ? wanted : common_type(lower, mark);
     lower->at = node->at;
     lower_row(lower, wanted ? "newarray" : "list", mark, &result.slot, 1);
@@ -276,7 +276,7 @@ struct value lower_fill(struct lower *lower, const struct ast_node *node, const 
     struct value value = lower_expression(lower, node->as.fill.value, element, NULL);
     if (fixed) lower_expect(lower, node->as.fill.value->at, &value, element);
     lower_push(lower, value);
-    struct value result = into ? (struct value){.slot = *into} : lower_temp(lower);
+    struct value result = lower_result(lower, into);
     result.type = wanted;
     lower->at = node->at;
     lower_row(lower, "fillarray", mark, &result.slot, 1);
@@ -343,7 +343,7 @@ struct value lower_map(struct lower *lower, const struct ast_node *node, const s
         lower_pin(lower, &value);
         lower_push(lower, value);
     }
-    struct value result = into ? (struct value){.slot = *into} : lower_temp(lower);
+    struct value result = lower_result(lower, into);
     const struct type *inferred = NULL;
     if (count) {
         const struct ast_node *key = node->as.map.entries[0].key;
@@ -429,7 +429,7 @@ struct value lower_struct(struct lower *lower, const struct ast_node *node, cons
         lower_pin(lower, &value);
         lower_push(lower, value);
     }
-    struct value result = into ? (struct value){.slot = *into} : lower_temp(lower);
+    struct value result = lower_result(lower, into);
     if (symbol) result.type = types_of(&lower->scope->types, scope_shown(symbol), NULL);
     lower->at = node->at;
     lower_row(lower, "newstruct", mark, &result.slot, 1);
@@ -450,11 +450,12 @@ static bool default_record(struct lower *lower, const struct ast_node *node, con
         lower->out_of_memory = true;
         return false;
     }
-    record->type = structure ? symbol->path : map_type(lower, type) ? type->text : ast_text_of(count && !entries[0].key ? "[int64]\xc2\xb7" "any" : "[]char/utf8\xc2\xb7" "any");
+    const struct type *map = structure ? NULL : map_type(lower, type);
+    record->type = structure ? symbol->path : map ? map->text : ast_text_of(count && !entries[0].key ? "[int64]\xc2\xb7" "any" : "[]char/utf8\xc2\xb7" "any");
     record->count = count;
     record->keys = slots;
     record->values = slots + count;
-    const struct type *values = structure ? NULL : types_map_value(&lower->scope->types, map_type(lower, type));
+    const struct type *values = types_map_value(&lower->scope->types, map);
     for (uint32_t i = 0; i < count; i++) {
         if (structure) {
             const struct signature_param *field = entry_field(lower, symbol, node, i);

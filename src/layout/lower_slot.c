@@ -183,7 +183,7 @@ static struct value lower_step(struct lower *lower, struct value base, const str
     if (step->kind == AST_STEP_MEMBER) lower_push(lower, (struct value){.slot = rows_text(step->name), .literal = true});
     else if (step->kind == AST_STEP_TUPLE) push_tuple(lower, step);
     else push_args(lower, &step->args);
-    struct value result = into ? (struct value){.slot = *into} : lower_temp(lower);
+    struct value result = lower_result(lower, into);
     result.type = type;
     lower->at = step->at;
     lower_row(lower, opcodes[step->kind], mark, &result.slot, 1);
@@ -269,7 +269,7 @@ struct value lower_address(struct lower *lower, const struct ast_node *node, con
     if (operand->kind == AST_PREFIX && operand->as.prefix.op == AST_PREFIX_DEREF) return lower_expression(lower, operand->as.prefix.operand, NULL, into);
     if (operand->kind != AST_NAME && operand->kind != AST_PATH && operand->kind != AST_ACCESS) {
         lower_error(lower, operand->at, DIAG_SYNTAX, "`&` takes a place: a name, a path, a member or an element");
-        return into ? (struct value){.slot = *into} : lower_temp(lower);
+        return lower_result(lower, into);
     }
     struct place place;
     place_of(lower, operand, &place);
@@ -279,7 +279,7 @@ struct value lower_address(struct lower *lower, const struct ast_node *node, con
         lower_push(lower, (struct value){.slot = rows_text(marks_of(lower, &place))});
         push_steps(lower, &place);
     }
-    struct value result = into ? (struct value){.slot = *into} : lower_temp(lower);
+    struct value result = lower_result(lower, into);
     result.type = address_type(lower, operand);
     lower->at = node->at;
     lower_row(lower, "addr", mark, &result.slot, 1);

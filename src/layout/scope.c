@@ -317,7 +317,7 @@ static uint32_t code_points(struct ast_text text, uint32_t *points) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < text.length && count < WORD_MAX; i++)
         if ((text.at[i] & 0xc0) != 0x80) points[count++] = (unsigned char)text.at[i];
-        else points[count - 1] = points[count - 1] << 6 ^ (unsigned char)text.at[i];
+        else if (count) points[count - 1] = points[count - 1] << 6 ^ (unsigned char)text.at[i];
     return count;
 }
 
