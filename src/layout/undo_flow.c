@@ -123,9 +123,9 @@ static struct condition shape_at(const struct undo *undo, uint32_t row, uint32_t
     return left;
 }
 
-/* The same with its text; its rows begin at `from`. */
-static struct condition condition_at(struct undo *undo, uint32_t from, uint32_t test, uint32_t to) {
-    struct condition left = simple(undo, from, test);
+/* The same with its text; its rows begin at `begin`. */
+static struct condition condition_at(struct undo *undo, uint32_t begin, uint32_t br, uint32_t to) {
+    struct condition left = simple(undo, begin, br);
     if (++undo->depth > DEPTH_MOST) undo->failed = true;
     while (!undo->failed && goes_on(undo, &left, to)) {
         uint32_t next = test_behind(undo, left.behind, to);
@@ -339,9 +339,9 @@ static uint32_t walk(struct undo *undo, uint32_t row, uint32_t to, struct region
 
 /* The body from `body` on, then the condition from `test` on. Gives the row behind, 0 where it is no loop. */
 static uint32_t loop_at(struct undo *undo, uint32_t body, uint32_t test, uint32_t to, struct region region) {
-    uint32_t first = test >= body && test < to ? test_behind(undo, test, to) : 0, enter = 0;
-    if (!first) return 0;
-    struct condition condition = condition_at(undo, test, first, to);
+    uint32_t br = test >= body && test < to ? test_behind(undo, test, to) : 0, enter = 0;
+    if (!br) return 0;
+    struct condition condition = condition_at(undo, test, br, to);
     if (undo->failed) return 0;
     if (condition.no == body || (condition.yes != body && enters(undo, condition.no, body, test))) {
         uint32_t no = condition.no;
@@ -409,7 +409,6 @@ static void rows_in(struct undo *undo, uint32_t from, uint32_t to, struct region
     }
     for (uint32_t row = from, next; row && row < to && !undo->failed; row = next) {
         const struct layout_row *here = undo_row_at(undo, row);
-        next = row + 1;
         uint32_t back = undo->jumped[row] ? goes_back(undo, row, to) : 0;
         uint32_t test = control(here) || writes_temp(here) ? test_behind(undo, row, to) : 0;
         uint32_t value = row + 1 < to && !control(here) && undo_is(undo_row_at(undo, row + 1), "br") ? value_end(undo, row + 1, to) : 0;

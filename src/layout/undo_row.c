@@ -320,7 +320,7 @@ static const struct ast_op_row *operator_of(const struct layout_row *row, enum a
 static bool undo_special(struct undo *undo, const struct layout_row *row) {
     const struct layout_slot *s = row->slots;
     const struct ast_text none = {"", 0};
-    struct undo_expr value, place = NO_EXPR;
+    struct undo_expr value, place;
     uint32_t reads = row->reads;
     if (undo_is(row, "set") && reads == 1) {
         value = s->kind == SLOT_ARRAY ? plain_array(undo, s) : undo_operand(undo, s);
