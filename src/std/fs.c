@@ -223,10 +223,10 @@ static int put_in_place(struct core_call *call, int descriptor, const char *besi
     return rc;
 }
 
-/* Devices, pipes and the like are written to, not replaced. */
+/* Devices, pipes and the like are written to, not replaced; so are folders, for the system's error. */
 static bool is_special(const char *path) {
     struct stat facts;
-    return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
+    return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode);
 }
 
 static int write_through(struct core_call *call, const char *path, int flags, const struct piece *content) {
