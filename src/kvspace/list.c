@@ -238,7 +238,7 @@ static int collect(kvspace *space, const char *key, unsigned overlays, struct kv
 
 /* Moves behind the entry `after`. */
 static int skip_to(struct kvspace_cursor *cursor, const char *after) {
-    struct kvspace_entry entry;
+    struct kvspace_entry entry = {.text = ""};
     int rc;
     do rc = kvspace_list_next(cursor, &entry);
     while (!rc && strcmp(entry.text, after) != 0);
@@ -300,11 +300,11 @@ void kvspace_list_close(kvspace_cursor *cursor) {
 
 int kvspace_count(kvspace *space, const char *key, struct kvspace_counts *counts) {
     struct kvspace_list_options options = {.what = KVSPACE_LIST_ALL};
-    struct kvspace_entry entry;
+    struct kvspace_entry entry = {.text = ""};
     struct kvspace_value value;
-    kvspace_cursor *cursor;
+    kvspace_cursor *cursor = NULL;
     int rc = kvspace_list_open(space, key, &options, &cursor);
-    if (rc) return rc;
+    if (rc || !cursor) return rc;
     *counts = (struct kvspace_counts){0};
     while (!(rc = kvspace_list_next(cursor, &entry))) {
         if (entry.step == KVSPACE_STEP_CHILD) counts->children++;
