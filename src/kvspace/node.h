@@ -117,9 +117,10 @@ struct step {
     char text[]; /* and a zero byte */
 };
 
+/* No name is empty: one that claims to be would make a key its own child. */
 static inline const struct step *step_at(const struct arena *arena, uint32_t ref) {
     const struct step *step = (const struct step *)arena_at(arena, ref, 16);
-    return step && arena_at(arena, ref, offsetof(struct step, text) + step->bytes + 1u) ? step : NULL;
+    return step && step->bytes && arena_at(arena, ref, offsetof(struct step, text) + step->bytes + 1u) ? step : NULL;
 }
 
 /* ---- child tables ---- */
