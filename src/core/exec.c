@@ -32,8 +32,9 @@ __attribute__((noinline)) static void put_slow(struct core *core, struct vthread
     cell_drop(&core->heap, old);
 }
 
-static void labels_set(struct link *link, const void *const *labels) {
+static void labels_set(struct core *core, struct link *link, const void *const *labels) {
     for (uint32_t row = 0; row <= link->rows + 1; row++) link->code[row].label = labels[link->code[row].op];
+    if (core->break_count) breaks_label(core, link, labels[OP_COUNT]);
     link->labelled = true;
 }
 
@@ -44,6 +45,10 @@ static int attend(struct core *core, struct vthread_record *record) {
     if (asked & ATTENTION_HOLD) {
         look_wait(core, record);
         asked = atomic_load_explicit(&record->attention, memory_order_acquire);
+    }
+    if (asked & ATTENTION_BREAK) {
+        atomic_fetch_and_explicit(&record->attention, ~(uint32_t)ATTENTION_BREAK, memory_order_acq_rel);
+        breaks_load(core, record);
     }
     if (asked & ATTENTION_KILL) {
         fault(&core->heap, ERROR_RUNTIME, "killed");
@@ -66,7 +71,7 @@ static inline struct cell element_load(unsigned kind, const void *body, uint64_t
 #define COMMIT_NEXT() pc_commit(record, PC_OF(ip + 1))
 #define ENTER() do { \
         frame = at.frame; cells = at.cells; code = at.link->code; \
-        if (UNLIKELY(!at.link->labelled)) labels_set(at.link, labels); \
+        if (UNLIKELY(!at.link->labelled)) labels_set(core, at.link, labels); \
         pc_base = ((uint64_t)at.ref << 32) - ((uint64_t)(uintptr_t)code >> 4); \
         limit = segment_end(heap, frame->segment); \
     } while (0)
@@ -283,9 +288,10 @@ __attribute__((always_inline)) static inline bool return_fast(struct activation 
 }
 
 int exec_run(struct core *core, struct vthread_record *record, uint32_t vthread_ref) {
-    static const void *const labels[OP_COUNT] = {
+    static const void *const labels[OP_COUNT + 1] = {
 #define OPCODE(name, text, meaning) &&L_##name,
 #include "core/opcodes.def"
+        &&stop
     };
     struct heap *heap = &core->heap;
     struct activation at = { .core = core, .record = record };
@@ -567,7 +573,7 @@ L_CALL: {
             code = callee->code;
             pc_base = ((uint64_t)ref << 32) - ((uint64_t)(uintptr_t)code >> 4);
             ip = code + 1;
-            if (UNLIKELY(!callee->labelled)) labels_set(callee, labels);
+            if (UNLIKELY(!callee->labelled)) labels_set(core, callee, labels);
             if (UNLIKELY(atomic_load_explicit(&record->attention, memory_order_relaxed))) goto attention;
             DISPATCH();
         }
@@ -584,7 +590,7 @@ L_RETURN: {
         pc_base = ((uint64_t)at.ref << 32) - ((uint64_t)(uintptr_t)code >> 4);
         if (UNLIKELY(segment != frame->segment)) limit = segment_end(heap, frame->segment);
         ip = code + row;
-        if (UNLIKELY(!at.link->labelled)) labels_set(at.link, labels);
+        if (UNLIKELY(!at.link->labelled)) labels_set(core, at.link, labels);
         DISPATCH();
     }
     goto slow;
@@ -614,6 +620,16 @@ slow:
     if (rc == ROW_WAIT) return RUN_WAIT;
     error_record(core, record, at.link, row);
     return RUN_ERROR;
+
+stop: /* a breakpoint, also of another vthread that runs here */
+    pc = PC_OF(ip);
+    if (core->break_vid != record->id || record->stopped_at == pc) {
+        record->stopped_at = 0;
+        goto *labels[ip->op];
+    }
+    record->stopped_at = pc;
+    pc_commit(record, pc);
+    return RUN_PAUSED;
 
 attention: /* the counter is committed and ip stands on it */
     rc = attend(core, record);

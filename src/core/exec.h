@@ -65,6 +65,13 @@ struct frame *frame_alive(struct core *core, uint32_t ref, uint64_t generation);
 /* /vthread/7/[3,0]/[1,0] */
 size_t frame_path(struct core *core, struct frame *frame, char *out, size_t capacity);
 
+/* ---- breaks.c ---- */
+/* Reads the vthread's breakpoints, if there are any or were any: all functions are then labelled anew. */
+void breaks_load(struct core *core, const struct vthread_record *record);
+/* Lets rows of the function that have a breakpoint go to `label`. */
+void breaks_label(const struct core *core, struct link *link, const void *label);
+void breaks_close(struct core *core);
+
 /* ---- place.c ---- */
 /* Values of operands and steps; `out` owned. */
 int place_load(struct activation *at, const struct cell *pointer, struct cell *out);

@@ -229,7 +229,7 @@ static const struct cell *value_of_key(struct view *view, struct frame *frame, c
 
 /* ---- system variables ---- */
 
-static const char *const system_names[] = { "‥pc", "‥status", "‥error", "‥fn", "‥ctime", "‥steps", "‥version" };
+static const char *const system_names[] = { "‥pc", "‥break", "‥status", "‥error", "‥fn", "‥ctime", "‥steps", "‥version" };
 
 static void pc_text(struct view *view, char *out, size_t capacity) {
     struct vthread_record *outer = view->core->record;
@@ -251,6 +251,10 @@ static int system_get(struct view *view, const char *name, struct kvspace_value 
         if (rc) return rc;
         pc_text(view, text, sizeof text);
         return lend_text(view, text, out);
+    }
+    if (strcmp(name, "‥break") == 0) {
+        int rc = view_look(view);
+        return rc ? rc : lend_cell(view, &record->breaks, out);
     }
     if (strcmp(name, "‥status") == 0) {
         uint32_t status = status_shown(view);
@@ -516,6 +520,18 @@ static int variable_write(struct view *view, const char *key, const struct kvspa
     return rc;
 }
 
+/* Taken over at the next call or backward branch; None: there are no breakpoints any more. */
+static int breaks_write(struct view *view, struct cell made) {
+    int rc = cell_is_none(&made) || cell_is_text(&made) ? view_look(view) : KVSPACE_ETYPE;
+    if (rc) {
+        cell_drop(&view->core->heap, made);
+        return rc;
+    }
+    cell_drop(&view->core->heap, cell_put(&view->record->breaks, made));
+    attention_ask(view->record, ATTENTION_BREAK);
+    return 0;
+}
+
 static int present_set(const struct kvspace_provider_call *call, const struct kvspace_value *value) {
     struct view view;
     char text[KVSPACE_KEY_MAX + 1];
@@ -524,12 +540,14 @@ static int present_set(const struct kvspace_provider_call *call, const struct kv
     int rc = view_open(call, &view);
     if (rc) return rc;
     bool is_status = strcmp(call->rest, "/‥status") == 0, is_pc = strcmp(call->rest, "/‥pc") == 0;
-    if (!is_status && !is_pc) {
+    bool is_break = strcmp(call->rest, "/‥break") == 0;
+    if (!is_status && !is_pc && !is_break) {
         if (strncmp(call->rest, "/‥", strlen("/‥")) == 0) return KVSPACE_EREADONLY;
         return view_close(&view, variable_write(&view, call->rest, value));
     }
     rc = value_to_cell(&view, value, &made);
     if (rc) return rc;
+    if (is_break) return view_close(&view, breaks_write(&view, made));
     rc = cell_is_text(&made) && text_to_utf8(&view.core->heap, &made, text, sizeof text, &bytes) ? 0 : KVSPACE_ETYPE;
     cell_drop(&view.core->heap, made);
     if (!rc && is_pc) rc = view_hold(&view);

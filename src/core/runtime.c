@@ -72,6 +72,7 @@ void core_close(struct core *core) {
         free(core->caps);
         core->caps = next;
     }
+    breaks_close(core);
     free(core->chain);
     free(core->ready);
     free(core);

@@ -57,6 +57,9 @@ struct core {
     /* Told when a vthread that was not the caller's own has failed; may be NULL. */
     void (*failed)(void *context, struct core *core, uint64_t vid);
     void *failed_context;
+    struct breakpoint *breaks;    /* those of vthread break_vid (breaks.c) */
+    uint32_t break_count;
+    uint64_t break_vid;
     char *chain;                  /* call chain of the last error, rendered */
     const void *const *labels;    /* of the dispatch loop */
 };

@@ -147,6 +147,8 @@ static int stretch(struct core *core, struct vthread_record *record, uint32_t re
         return RUN_ERROR;
     }
     if (asked & ATTENTION_PAUSE) return RUN_PAUSED;
+    breaks_load(core, record);
+    atomic_fetch_and_explicit(&record->attention, ~(uint32_t)ATTENTION_BREAK, memory_order_relaxed);
     int rc = exec_resume(core, record);
     if (rc == ROW_WAIT) return RUN_WAIT;
     if (rc == ROW_FINISHED) return RUN_DONE;
@@ -183,7 +185,7 @@ int vthread_stretch(struct core *core, struct vthread_record *record, uint32_t r
 /* Killed in the middle: what is not given back yet is lost until the space is repaired. */
 static void record_free(struct core *core, struct vthread_record *record, uint32_t ref) {
     struct heap *heap = &core->heap;
-    struct cell *own[] = { &record->error_kind, &record->error_message, &record->error_place, &record->error_chain };
+    struct cell *own[] = { &record->error_kind, &record->error_message, &record->error_place, &record->error_chain, &record->breaks };
     record->magic = 0;
     for (uint32_t frame = pc_frame(pc_seen(record)); frame;) {
         struct frame *one = frame_at(heap, frame);

@@ -21,7 +21,8 @@ enum vthread_attention {
     ATTENTION_PAUSE = 1, /* stop at the next row, status paused */
     ATTENTION_KILL = 2,  /* end with an error */
     ATTENTION_STEP = 4,  /* one row at a time: the runner asked for a number of steps */
-    ATTENTION_HOLD = 8   /* somebody wants to look: stand still until he has */
+    ATTENTION_HOLD = 8,  /* somebody wants to look: stand still until he has */
+    ATTENTION_BREAK = 16 /* the breakpoints have changed */
 };
 
 /* What `stage` holds while the counter's staged bit is set: a value is the row's result, and only its stores are done again (rows that
@@ -90,7 +91,9 @@ struct vthread_record {
     int64_t wake_ns;              /* asleep until then, by the wall clock; 0: not */
     uint64_t waits_for;           /* the vthread whose end it waits for; 0: none */
     uint32_t code_seen;           /* code_changes when the frames' links were good last */
-    uint32_t reserved2[3];
+    uint32_t reserved2;
+    struct cell breaks;           /* breakpoints: text, keys of rows (/lib/f/[3,0]) with blanks between */
+    uint64_t stopped_at;          /* pc of the breakpoint at which it stopped last, and which it is to leave; 0: none */
 };
 _Static_assert(offsetof(struct vthread_record, once) % 16 == 0, "a mark is named in units of 16 bytes");
 #define VTHREAD_MAGIC UINT64_C(0x3264726874766b01)

@@ -47,6 +47,7 @@ static void pause_stops_a_running_loop(void **state) {
     struct runner runner;
     lay_out(endless);
     begin(&runner, "tight");
+    until_i64("/vthread/1/i", 1);
     lang_works(kvlang_pause(lang, runner.vid));
     ends(&runner, KVLANG_PAUSED);
     int64_t i = -1;
@@ -94,6 +95,32 @@ static void edited_rows_are_called_at_once(void **state) {
     works(kvspace_set_i64(space, "/lib/step/[1,-2]", 10));
     ends(&runner, KVLANG_DONE);
     holds_i64("/out/i", 1000000);
+}
+
+/* Set from elsewhere while the loop runs; left by going on, hit again in the next round. */
+static void breakpoints_stop_a_running_loop(void **state) {
+    (void)state;
+    struct runner runner;
+    enum kvlang_status status;
+    int64_t before = 0, after = 0;
+    lay_out(endless);
+    begin(&runner, "main");
+    works(kvspace_set_text(space, "/vthread/1/‥break", "/lib/nowhere/[1,0] /lib/step/[1,0]"));
+    ends(&runner, KVLANG_PAUSED);
+    char pc[128];
+    works(kvspace_get_text(space, "/vthread/1/‥pc", pc, sizeof pc, NULL));
+    assert_non_null(strstr(pc, "/[1,0]"));
+    for (unsigned round = 0; round < 3; round++) {
+        works(kvspace_get_i64(space, "/vthread/1/i", &before));
+        lang_works(kvlang_run(lang, runner.vid, 0, &status));
+        assert_int_equal(KVLANG_PAUSED, status);
+        works(kvspace_get_i64(space, "/vthread/1/i", &after));
+        assert_true(after == before + 1);
+    }
+    works(kvspace_del(space, "/vthread/1/‥break"));
+    works(kvspace_set_i64(space, "/stop", 1));
+    runs_to(runner.vid, KVLANG_DONE);
+    holds_i64("/out/i", after + 1);
 }
 
 /* Who stands in the old version goes on with it, also in another process. */
@@ -232,6 +259,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_lang, close_lang)
     const struct CMUnitTest tests[] = {
         TEST(pause_stops_a_running_loop), TEST(kill_ends_a_running_loop), TEST(replaced_functions_are_called_at_once),
+        TEST(breakpoints_stop_a_running_loop),
         TEST(edited_rows_are_called_at_once), TEST(a_frame_keeps_its_version), TEST(single_steps_come_to_the_same_end),
         TEST(only_one_runs_it), TEST(the_dead_are_taken_over), TEST(waiting_in_a_ring_is_an_error), TEST(a_long_chain_of_waits),
         TEST(sleepers_can_be_paused_and_killed), TEST(sleepers_sleep_at_once), TEST(arguments_are_copies), TEST(bad_arguments_make_nothing),
