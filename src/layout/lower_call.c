@@ -60,6 +60,13 @@ static bool numbers_both(const struct type *a, const struct type *b) {
     return a && b && a->scalar && b->scalar && kind_row(a->scalar)->has_arithmetic && kind_row(b->scalar)->has_arithmetic;
 }
 
+/* Whether the key is one of a package: `/lib/string·len`. */
+static bool is_member(struct ast_text path) {
+    for (uint32_t i = 0; i + 1 < path.length; i++)
+        if (memcmp(path.at + i, "\xc2\xb7", 2) == 0) return true;
+    return false;
+}
+
 static struct value lower_argument(struct lower *lower, const struct ast_node *arg, const struct symbol *symbol, const struct signature_param *param) {
     struct ast_text shown = scope_shown(symbol);
     const struct type *type = param ? param->type : NULL;
@@ -80,7 +87,7 @@ static struct value lower_argument(struct lower *lower, const struct ast_node *a
     int fits = 0;
     if (!pointer_to_follow && (function || (!numbers_both(type, value.type) && value.type && !value.type->pointer)))
         fits = lower_expect(lower, arg->at, &value, type);
-    if (!function && type && memchr(symbol->path.at, '\xc2', symbol->path.length)) lower_pin(lower, &value);
+    if (!function && type && is_member(symbol->path)) lower_pin(lower, &value);
     (void)fits;
     return value;
 }
@@ -152,7 +159,7 @@ const struct type *lower_result_type(struct lower *lower, const struct symbol *s
     struct ast_text shown = scope_shown(symbol);
     if (symbol->from_tree && symbol->kind == FOUND_OPCODE && first && first->scalar && kind_row(first->scalar)->has_arithmetic && keeps_kind(shown)) return first;
     if (type && symbol->from_tree && symbol->kind == FOUND_OPCODE && !symbol->variadic && symbol->reads && type == symbol->params[0].type &&
-        shown.length > sizeof family - 1 && memcmp(shown.at, family, sizeof family - 1) == 0 && types_element(first) &&
+        shown.length > sizeof family - 1 && memcmp(shown.at, family, sizeof family - 1) == 0 && first && first->only && types_element(first) &&
         first->only->axis_count == 1 && !first->only->quantifier) {
         char text[64];
         snprintf(text, sizeof text, "[]%s", kind_name(types_element(first)));
@@ -174,7 +181,7 @@ struct value lower_call(struct lower *lower, const struct ast_node *node, const 
     struct symbol *symbol = lower_callee(lower, node);
     if (!symbol) {
         lower_lost_arguments(lower, node);
-        return into ? (struct value){.slot = *into} : lower_temp(lower); /* not None, which would be an error of its own */
+        return lower_result(lower, into); /* not None, which would be an error of its own */
     }
     struct ast_text shown = scope_shown(symbol);
     if (symbol->writes != 1)
@@ -189,8 +196,15 @@ struct value lower_call(struct lower *lower, const struct ast_node *node, const 
         if (fold_conversion(lower->arena, kind, &value.slot, &folded))
             return lower_moved(lower, (struct value){.slot = folded, .type = types_scalar(&lower->scope->types, kind), .folded = true}, into);
     }
-    struct value result = into ? (struct value){.slot = *into} : lower_temp(lower);
+    bool reuses = !into && symbol->kind == FOUND_FUNCTION; /* a call may write what it reads: its result takes the place of an argument */
+    struct value result = reuses ? (struct value){.slot = rows_name(ast_text_of("_"))} : lower_result(lower, into);
+    uint32_t before = lower->row_count;
     const struct type *first = lower_call_row(lower, node, symbol, &result.slot, 1);
+    if (reuses) {
+        result = lower_temp(lower);
+        struct layout_row *last = lower->row_count > before ? &lower->rows[lower->row_count - 1] : NULL;
+        if (last) last->slots[last->reads] = result.slot;
+    }
     result.type = lower_result_type(lower, symbol, first);
     return result;
 }
