@@ -141,7 +141,7 @@ struct table {
     struct table_entry entry[]; /* cap of them, then 2^index_log2 words of the index: position + 1 */
 };
 
-enum { TABLE_UNINDEXED_MAX = 8 };
+enum { TABLE_UNINDEXED_MAX = 16 };
 
 static inline uint64_t table_bytes(uint32_t cap, uint32_t index_log2) {
     return sizeof(struct table) + (uint64_t)cap * sizeof(struct table_entry) +

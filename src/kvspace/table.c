@@ -44,7 +44,7 @@ uint32_t table_find(const struct kvspace *space, uint32_t ref, const struct path
     if (used > table->cap) used = table->cap;
     if (!table->index_log2) {
         for (uint32_t at = 0; at < used; at++)
-            if ((found = match(space, table, at, step, damaged))) {
+            if (table->entry[at].tag == step->hash && (found = match(space, table, at, step, damaged))) {
                 if (position) *position = at;
                 return found;
             }

@@ -2,7 +2,7 @@
  *
  *     header | entries in order of insertion: {hash, node} | index: open addressing, words of position + 1
  *
- * Up to 8 entries are searched without an index. A reader needs no lock: an entry is complete before `used` (or the index
+ * Up to 16 entries are searched without an index: three lines of memory side by side cost less than three that are apart. A reader needs no lock: an entry is complete before `used` (or the index
  * word) makes it findable, a deleted entry's node is 0, and a grown or compacted table is a new block that its owner
  * publishes by one store; the old one is retired. The names are in the step records of the nodes, so a lookup reads index,
  * entry, node and name. Relies on node.h and space.h. Promises: O(1) expected; insertion order is kept for ever. */
