@@ -18,6 +18,19 @@ static uint64_t stamp_of(const struct native_row *rows, uint32_t count) {
     return hash ^ count;
 }
 
+/* Appends `/[0,column]`. By hand: every start writes some hundred of these. */
+static void column_append(char *at, int column) {
+    char digits[12];
+    unsigned count = 0, number = column < 0 ? (unsigned)-column : (unsigned)column;
+    do digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    memcpy(at, "/[0,", 4);
+    at += 4;
+    if (column < 0) *at++ = '-';
+    while (count) *at++ = digits[--count];
+    memcpy(at, "]", 2);
+}
+
 /* The parameters in one pair of parentheses, from `*at`; written to the columns +1, +2… or -1, -2… of row 0. Rows know
  * variadic parameters but no optional ones: what may be left out (behind `least`) is written as one variadic parameter. */
 static int parameters_write(struct core *core, const char *key, const char **at, int sign, uint32_t least, uint32_t *count, uint32_t *variadic) {
@@ -26,6 +39,9 @@ static int parameters_write(struct core *core, const char *key, const char **at,
     if (!begin) return 0;
     const char *from = ++begin;
     int depth = 0;
+    char place[KVSPACE_KEY_MAX + 1], text[300];
+    size_t key_bytes = strlen(key);
+    memcpy(place, key, key_bytes);
     for (const char *c = begin;; c++) {
         if (*c == '[' || *c == '(') depth++;
         if (*c == ']' || (*c == ')' && depth > 0)) depth--;
@@ -34,11 +50,11 @@ static int parameters_write(struct core *core, const char *key, const char **at,
             const char *end = c;
             while (end > from && end[-1] == ' ') end--;
             if (end > from && *count <= least) {
-                char place[KVSPACE_KEY_MAX + 1], text[300];
                 bool dots = end - from > 3 && memcmp(end - 3, "...", 3) == 0, optional = *count == least && !dots;
-                snprintf(place, sizeof place, "%s/[0,%d]", key, sign * (int)++*count);
-                snprintf(text, sizeof text, "%.*s%s", (int)(end - from), from, optional ? "..." : "");
-                int rc = kvspace_set_word(core->space, place, "param", text, strlen(text));
+                column_append(place + key_bytes, sign * (int)++*count);
+                if (optional) snprintf(text, sizeof text, "%.*s...", (int)(end - from), from);
+                int rc = optional ? kvspace_set_word(core->space, place, "param", text, strlen(text))
+                                  : kvspace_set_word(core->space, place, "param", from, (size_t)(end - from));
                 if (rc) return tree_fault(&core->heap, core->space, rc, "register", place);
                 if (dots || optional) *variadic = 1;
             }
@@ -86,7 +102,7 @@ static int opcode_write(struct core *core, const struct native_row *row, const c
     char key[KVSPACE_KEY_MAX + 1], doc[KVSPACE_KEY_MAX + 16];
     uint32_t head[4] = { 0, 0, 0, 0 };
     const char *at = row->signature;
-    snprintf(key, sizeof key, "/lib/%s", row->name);
+    if (snprintf(key, sizeof key, "/lib/%s", row->name) > KVSPACE_KEY_MAX - 32) return fault(&core->heap, ERROR_VALUE, "the opcode's name %.40s… is too long", row->name);
     int rc = owner ? opcode_conflict(core, row, key, owner) : 0;
     if (rc) return rc;
     rc = parameters_write(core, key, &at, -1, row->least, &head[0], &head[2]);
