@@ -14,6 +14,8 @@
 /* A call that gives `rc`, its message set unless it was set further down. */
 static int ends(kvspace *space, int rc, const char *key) {
     space_end(space);
+    int usable = arena_usable(&space->arena); /* it may have turned out while the call was at work */
+    if (usable) rc = usable;
     if (rc == 0) return 0;
     if (rc == KVSPACE_EKEY || rc == KVSPACE_EPROVIDER) return rc;
     return space_error(space, rc, key, NULL);

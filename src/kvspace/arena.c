@@ -20,6 +20,12 @@ int arena_fail(struct arena *arena, int code, const char *form, ...) {
     return code;
 }
 
+int arena_usable_slowly(struct arena *arena) {
+    if (atomic_load_explicit(&arena->lease.lost, memory_order_relaxed))
+        return arena_fail(arena, KVSPACE_EUSAGE, "this process was forked off the one that opened the space: open it anew");
+    return arena_fail(arena, KVSPACE_ETRUNCATED, "the file of the space has become shorter while it was open");
+}
+
 static int fail_platform(struct arena *arena, enum platform_code code, const char *what, const char *path) {
     static const int codes[] = {[PLATFORM_NO_ENTRY] = KVSPACE_ENOENT,  [PLATFORM_EXISTS] = KVSPACE_EEXIST,
                                 [PLATFORM_DENIED] = KVSPACE_EPERM,     [PLATFORM_NO_SPACE] = KVSPACE_ENOSPC,
@@ -357,7 +363,7 @@ int arena_open(struct arena *arena, const char *path, const struct arena_options
 
 void arena_close(struct arena *arena) {
     if (!arena->base) return;
-    if (!atomic_load_explicit(&arena->lease.lost, memory_order_relaxed)) {
+    if (!arena_usable(arena)) {
         bool locked = !platform_lock_wait(arena->fd, FORMAT_LOCK_OPEN);
         bool last = locked && !anybody_else(arena);
         party_leave(arena);

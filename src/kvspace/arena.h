@@ -74,6 +74,14 @@ int arena_open(struct arena *arena, const char *path, const struct arena_options
 /* Leaves and unmaps. The last one out marks the space clean and syncs it. Harmless on a handle that was never open. */
 void arena_close(struct arena *arena);
 
+/* 0, or why the mapping must not be used any more: EUSAGE in a process that was forked off the one which opened the handle,
+ * ETRUNCATED when the file was found to be shorter than it was. */
+int arena_usable_slowly(struct arena *arena);
+static inline int arena_usable(struct arena *arena) {
+    bool bad = atomic_load_explicit(&arena->lease.lost, memory_order_relaxed) || atomic_load_explicit(&arena->lease.shrunk, memory_order_relaxed);
+    return bad ? arena_usable_slowly(arena) : 0;
+}
+
 /* Sets the message and gives `code` back, so that `return arena_fail(arena, KVSPACE_EDAMAGED, "…")` reads well. */
 int arena_fail(struct arena *arena, int code, const char *form, ...) __attribute__((format(printf, 3, 4)));
 

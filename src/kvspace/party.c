@@ -235,8 +235,8 @@ void party_leave(struct arena *arena) {
 /* ---- epochs ---- */
 
 int party_enter(struct arena *arena) {
-    if (atomic_load_explicit(&arena->lease.lost, memory_order_relaxed))
-        return arena_fail(arena, KVSPACE_EUSAGE, "this process was forked off the one that opened the space: open it anew");
+    int rc = arena_usable(arena);
+    if (rc) return rc;
     if (arena->section_depth++ == 0) publish_epoch(arena);
     return 0;
 }

@@ -46,7 +46,7 @@ int space_error(const kvspace *space, int code, const char *key, const char *for
         vsnprintf(detail, sizeof detail, format, arguments);
         va_end(arguments);
     }
-    bool sized = code == KVSPACE_EFULL || code == KVSPACE_ENOSPC || code == KVSPACE_ENOMEM;
+    bool sized = code == KVSPACE_EFULL || code == KVSPACE_ENOSPC || code == KVSPACE_ENOMEM || code == KVSPACE_ETRUNCATED;
     const char *sizes = sized && !format ? handle->arena.message : "";
     snprintf(handle->message, sizeof handle->message, "%.200s%s%s", key ? key : "", key && *key ? ": " : "",
              *sizes ? sizes : detail);
@@ -104,6 +104,7 @@ int space_pin(kvspace *space, uint32_t block) {
 }
 
 void space_take_back(kvspace *space) {
+    if (arena_usable(&space->arena)) space->pin_count = 0; /* what was pinned is no more */
     while (space->pin_count) block_unpin(&space->arena, space->pins[--space->pin_count]);
     while (space->chunks && space->chunks->next) {
         struct lend_chunk *chunk = space->chunks;
@@ -290,7 +291,7 @@ static void remove_anonymous(kvspace *space) {
 
 void kvspace_close(kvspace *space) {
     if (!space) return;
-    if (!atomic_load_explicit(&space->arena.lease.lost, memory_order_relaxed)) {
+    if (!arena_usable(&space->arena)) {
         space->read_depth = 0;
         space_take_back(space);
         if (space->is_anonymous) remove_anonymous(space);

@@ -82,10 +82,13 @@ void platform_random(void *out, size_t bytes);
 /* The user's own directory for run-time files, made if need be, 0700; "" if there is none. Never ends in '/'. */
 enum platform_code platform_runtime_dir(char *out, size_t cap);
 
-/* ---- fork: a child must neither keep its parent's locks alive nor use its mapping ---- */
+/* ---- fork: a child must neither keep its parent's locks alive nor use its mapping; and files that get shorter ----
+ * An access to a leased mapping behind the end of its file would be a SIGBUS: the page becomes zeros of the process's own and the
+ * lease says so. A handler that was there before is called for all other addresses. */
 struct platform_lease {
     int fd;
     _Atomic bool lost;          /* set in a forked child, after its copy of fd was closed */
+    _Atomic bool shrunk;        /* set when a page of the mapping was found to be no more */
     void *base;
     uint64_t bytes;
     struct platform_lease *next, *previous;

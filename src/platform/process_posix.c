@@ -1,12 +1,13 @@
-/* Time, the runtime directory, and what a fork must not share. Relies on platform.h.
+/* Time, the runtime directory, what a fork must not share, and files that get shorter. Relies on platform.h.
  * Promises: a forked child closes its copies of the leased files at once (an open file description that outlives its
- * process would keep a dead participant's lock held) and finds its leases lost. The list of leases is the one piece of
- * process-wide state of the library: pthread_atfork knows no other way. */
+ * process would keep a dead participant's lock held) and finds its leases lost. The list of leases and the handler of
+ * SIGBUS are the only process-wide state of the library: pthread_atfork and files that shrink know no other way. */
 #include "platform/platform.h"
 #include "platform/system.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,15 +70,46 @@ static void fork_child(void) {
     leases = NULL;
     (void)pthread_mutex_unlock(&lease_lock);
 }
-static void fork_watch(void) { (void)pthread_atfork(fork_prepare, fork_parent, fork_child); }
+
+static struct sigaction bus_before; /* who handled SIGBUS before us */
+
+/* The lease whose mapping has the address. The lock may be taken in the handler: nobody holds it while touching a mapping. */
+static struct platform_lease *lease_of(const unsigned char *at) {
+    struct platform_lease *found = NULL;
+    (void)pthread_mutex_lock(&lease_lock);
+    for (struct platform_lease *lease = leases; lease && !found; lease = lease->next)
+        if (at >= (unsigned char *)lease->base && (uint64_t)(at - (unsigned char *)lease->base) < lease->bytes) found = lease;
+    (void)pthread_mutex_unlock(&lease_lock);
+    return found;
+}
+
+static void bus_error(int number, siginfo_t *info, void *context) {
+    int error = errno;
+    struct platform_lease *lease = info->si_code > 0 ? lease_of(info->si_addr) : NULL;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)info->si_addr & ~(page - 1);
+    if (lease && mmap((void *)at, page, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANON, -1, 0) != MAP_FAILED)
+        atomic_store_explicit(&lease->shrunk, true, memory_order_release);
+    else if (bus_before.sa_flags & SA_SIGINFO) bus_before.sa_sigaction(number, info, context);
+    else if (bus_before.sa_handler != SIG_DFL && bus_before.sa_handler != SIG_IGN) bus_before.sa_handler(number);
+    else (void)sigaction(SIGBUS, &bus_before, NULL); /* the access is made again, and ends as it would have without us */
+    errno = error;
+}
+
+static void watch_process(void) {
+    struct sigaction action = {.sa_sigaction = bus_error, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    (void)pthread_atfork(fork_prepare, fork_parent, fork_child);
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGBUS, &action, &bus_before);
+}
 
 void platform_lease_take(struct platform_lease *lease, int fd, void *base, uint64_t bytes) {
-    (void)pthread_once(&lease_once, fork_watch);
+    (void)pthread_once(&lease_once, watch_process);
     (void)pthread_mutex_lock(&lease_lock);
     lease->fd = fd;
     lease->base = base;
     lease->bytes = bytes;
     atomic_store_explicit(&lease->lost, false, memory_order_relaxed);
+    atomic_store_explicit(&lease->shrunk, false, memory_order_relaxed);
     lease->previous = NULL;
     lease->next = leases;
     if (leases) leases->previous = lease;

@@ -11,6 +11,7 @@
 
 #include "../damage.h"
 #include "kvspace/format.h"
+#include "platform/platform.h"
 #include "space_fixture.h"
 
 #include <fcntl.h>
@@ -211,6 +212,54 @@ static void test_truncated(void **state) {
     }
 }
 
+/* What a process sees whose file gets shorter: no crash; ETRUNCATED from some call on, and from then on for ever. 0: right. */
+static int use_while_it_shrinks(int orders, int answers) {
+    struct kvspace_value value;
+    kvspace *opened = NULL;
+    char byte = 0;
+    unsigned left = DAMAGE_ENTRIES_MAX;
+    if (kvspace_open(fixture_dsn, &opened)) return 2;
+    if (kvspace_read_begin(opened) || kvspace_get(opened, "/big/one", &value)) return 3;
+    if (write(answers, &byte, 1) != 1 || read(orders, &byte, 1) != 1) return 4;
+    volatile unsigned char sum = 0;
+    for (uint64_t i = 0; i < value.body_bytes; i++) sum = (unsigned char)(sum + ((const unsigned char *)value.body)[i]);
+    (void)kvspace_read_end(opened);
+    damage_read(opened, "/", 0, &left);
+    (void)kvspace_check(opened, NULL);
+    (void)kvspace_set(opened, "/new", &value);
+    (void)kvspace_del_tree(opened, "/texts", NULL);
+    int rc = kvspace_get(opened, "/many/child1", &value);
+    int good = rc == KVSPACE_ETRUNCATED && strstr(kvspace_message(opened), "shorter") && kvspace_set_i64(opened, "/a", 1) == KVSPACE_ETRUNCATED;
+    kvspace_close(opened);
+    return good ? 0 : 5;
+}
+
+/* The library's own, taken before cmocka put its handlers above it. */
+static struct sigaction library_handler;
+
+static void test_shrinks_under_us(void **state) {
+    const uint64_t sizes[] = {0, FORMAT_PAGE, FORMAT_HEADER_BYTES, FORMAT_HEADER_BYTES + PARTY_MAX * (uint64_t)PARTY_BYTES, image_bytes - 1100000};
+    (void)state;
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        int orders[2], answers[2], status = 0;
+        char byte = 0;
+        restore();
+        if (pipe(orders) || pipe(answers)) fail_msg("pipe");
+        pid_t pid = fork();
+        if (pid == 0) {
+            alarm(CHILD_S);
+            signal(SIGSEGV, SIG_DFL);
+            signal(SIGABRT, SIG_DFL);
+            sigaction(SIGBUS, &library_handler, NULL);
+            _exit(use_while_it_shrinks(orders[0], answers[1]));
+        }
+        if (read(answers[0], &byte, 1) != 1 || ftruncate(image_fd, (off_t)sizes[i]) || write(orders[1], &byte, 1) != 1) fail_msg("child");
+        waitpid(pid, &status, 0);
+        close(orders[0]), close(orders[1]), close(answers[0]), close(answers[1]);
+        if (status) fail_msg("shrunk to %llu: status %#x", (unsigned long long)sizes[i], (unsigned)status);
+    }
+}
+
 static void test_foreign(void **state) {
     char message[300];
     (void)state;
@@ -332,7 +381,11 @@ int main(void) {
         cmocka_unit_test(test_untouched),     cmocka_unit_test(test_header_sealed), cmocka_unit_test(test_header_open),
         cmocka_unit_test(test_random_places), cmocka_unit_test(test_random_words),  cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_foreign),       cmocka_unit_test(test_other_version), cmocka_unit_test(test_not_a_file),
-        cmocka_unit_test(test_no_permission), cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_no_permission), cmocka_unit_test(test_full_disk),     cmocka_unit_test(test_shrinks_under_us),
     };
+    struct platform_lease lease;
+    platform_lease_take(&lease, -1, NULL, 0);
+    sigaction(SIGBUS, NULL, &library_handler);
+    platform_lease_drop(&lease);
     return cmocka_run_group_tests(tests, take_image, drop_image);
 }
