@@ -127,7 +127,7 @@ static int lay_out(struct arena *arena, uint64_t limit, const char *path) {
     uint64_t first = fixed + table;
     limit = limit / FORMAT_PAGE * FORMAT_PAGE;
     if (limit < first + LENGTHEN_STEP)
-        return arena_fail(arena, KVSPACE_ELIMIT, "a space needs a limit of at least %llu bytes",
+        return arena_fail(arena, KVSPACE_EFULL, "a space needs a limit of at least %llu bytes",
                           (unsigned long long)(fixed + LENGTHEN_STEP + LENGTHEN_STEP / 2));
     enum platform_code code = platform_file_allocate(arena->fd, 0, FORMAT_HEADER_BYTES);
     if (!code) code = platform_file_allocate(arena->fd, fixed, FORMAT_PAGE);
