@@ -62,14 +62,14 @@ static int check_names(kvlang *lang, const char *deny) {
 static int family_add(kvlang *lang, const struct family *family, struct family_kept *kept, bool denied) {
     struct core *core = lang->core;
     const struct native_row *rows = family->rows;
-    void *host = NULL;
+    /* With a host of its own no opcode is run by the core's short way, which runs one that fails a second time. */
+    void *host = (void *)(uintptr_t)family->name;
     if (denied) {
         kept->refusing = malloc(*family->count * sizeof *rows);
         if (!kept->refusing) return ERROR_OUT_OF_MEMORY;
         memcpy(kept->refusing, rows, *family->count * sizeof *rows);
         for (uint32_t i = 0; i < *family->count; i++) kept->refusing[i].run = refuse;
         rows = kept->refusing;
-        host = (void *)(uintptr_t)family->name;
     } else if (family->open) {
         host = kept->host = family->open();
         if (!host) return ERROR_OUT_OF_MEMORY;

@@ -48,7 +48,7 @@ static void load_curl(void) {
     else snprintf(library.reason, sizeof library.reason, "the libcurl that is installed is not usable");
 }
 
-enum { HTTP_TIMEOUT = 30000, HTTP_REDIRECTS = 10, HTTP_HEADER_BYTES = 1 << 18 /* of all answers to one request */ };
+enum { HTTP_TIMEOUT = 30000, HTTP_REDIRECTS = 10, HTTP_HEADER_BYTES = 1 << 18, HTTP_HEADER_LINES = 2000 /* of all answers to one request */ };
 #define HTTP_LIMIT (INT64_C(1) << 30)
 
 struct exchange {
@@ -62,7 +62,7 @@ struct exchange {
     struct text_buffer answer;
     struct text_out answer_out;
     struct cell answer_headers;
-    size_t header_bytes;
+    size_t header_bytes, header_lines;
     int rc; /* of what the callbacks did */
 };
 
@@ -177,8 +177,8 @@ static int take_header_line(struct exchange *exchange, const char *line, size_t 
 static size_t take_header(char *bytes, size_t size, size_t count, void *context) {
     struct exchange *exchange = context;
     exchange->header_bytes += size * count;
-    if (exchange->header_bytes > HTTP_HEADER_BYTES)
-        exchange->rc = fault(exchange->call->heap, ERROR_RUNTIME, "%s: %.300s: more than %d bytes of headers", exchange->call->row->name, exchange->url.bytes, HTTP_HEADER_BYTES);
+    if (exchange->header_bytes > HTTP_HEADER_BYTES || ++exchange->header_lines > HTTP_HEADER_LINES)
+        exchange->rc = fault(exchange->call->heap, ERROR_RUNTIME, "%s: %.300s: more than %d lines or %d bytes of headers", exchange->call->row->name, exchange->url.bytes, HTTP_HEADER_LINES, HTTP_HEADER_BYTES);
     else exchange->rc = take_header_line(exchange, bytes, size * count);
     return exchange->rc ? 0 : size * count;
 }

@@ -56,6 +56,11 @@ class Proc(FamilyTest):
         self.raises('proc·exec({"true"}, {dir="no/such"})', "RuntimeError", "no/such: No such file")
         self.raises('proc·exec({"./program.kv"})', "RuntimeError", "Permission denied")
 
+    def test_a_call_that_fails_is_made_once(self):
+        self.raises('println(proc·exec("echo once >> f; yes", {shell=true; limit=10})·out)', "RuntimeError", "limit")
+        self.raises('c = "echo once >> g; yes"\no:[]char/utf8·any = {shell=true; limit=10}\nr = proc·exec(c, o)', "RuntimeError", "limit")
+        self.assertEqual((self.folder / "f").read_text(encoding="utf-8") + (self.folder / "g").read_text(encoding="utf-8"), "once\nonce\n")
+
     def test_too_much_output(self):
         self.raises('proc·exec({"yes"}, {limit=100000})', "RuntimeError", "more than the limit of 100000 bytes")
 
