@@ -342,9 +342,13 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
 
 uint64_t kvlang_call_token(const kvlang_call *call) {
     const struct core *core = call->services->context;
-    const struct vthread_record *record = core->record;
+    struct vthread_record *record = core->record;
     if (!record) return 0;
-    uint64_t pc = pc_seen(record);
-    const struct frame *frame = frame_at(&core->heap, pc_frame(pc));
-    return mix(mix(mix(mix(0, record->id), frame->generation), pc_row(pc)), record->steps);
+    uint64_t pc = pc_seen(record) & ~PC_STAGED;
+    if (record->token_pc != pc) { /* else it was drawn before a crash, or before in this very call */
+        record->token++;
+        store_order();
+        record->token_pc = pc;
+    }
+    return mix(mix((uint64_t)record->created_ns, record->id), record->token);
 }

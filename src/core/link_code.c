@@ -169,10 +169,11 @@ static void code_fuse(struct link_build *build, struct instr *code, const struct
     }
 }
 
-/* A native that may run by itself, without staging, waiting or the tree: what it is given is all that it reads. */
+/* A native that may run by itself, without staging, waiting or the tree: what it is given is all that it reads. None of other tables: what
+ * has effects must not be called once more when it fails. */
 static int code_native(struct link_build *build, struct instr *code, const struct row *row) {
     const struct native_row *native = row->native;
-    if (!native || row->host || row->reuse || row->self || native->results != 1 || row->write_count != 1 || !is_cell(&row->writes[0])) return 0;
+    if (!native || native != native_find(row->name, strlen(row->name)) || row->reuse || row->self || native->results != 1 || row->write_count != 1 || !is_cell(&row->writes[0])) return 0;
     if (native->reuse == EFFECT_RANDOM || native->reuse == EFFECT_TREE || native->reuse == EFFECT_MAKES) return 0;
     if (row->read_count > NATIVE_SITE_MAX || row->read_count < native->least || row->read_count > native->most) return 0;
     for (unsigned r = 0; r < row->read_count; r++) {

@@ -43,10 +43,12 @@ static void gathered_drop(struct activation *at, struct gathered *got) {
 
 /* Evaluates read slots `from`… of the row. */
 static int gather(struct activation *at, const struct row *row, uint32_t from, struct gathered *got) {
+    static const struct cell none;
     uint32_t count = row->read_count > from ? row->read_count - from : 0;
     got->args = got->inline_args;
     got->scratch = got->inline_scratch;
     got->count = 0;
+    for (unsigned i = 0; i < 4; i++) got->inline_args[i] = &none; /* the most that a structural opcode looks at without counting */
     if (count > ROW_INLINE) {
         got->args = malloc(count * sizeof *got->args);
         got->scratch = malloc(count * sizeof *got->scratch);
@@ -186,6 +188,7 @@ int row_finish_staged(struct activation *at) {
     }
     pc_commit(record, pc_make(at->ref, next));
     record->stage = cell_none();
+    record->token_pc = 0;
     return 0;
 }
 
@@ -255,6 +258,7 @@ static int row_native(struct activation *at, const struct row *row, uint32_t *ne
         rc = native->reuse == EFFECT_RANDOM ? random_write(at, row, results, *next)
                                             : results_write(at, row, results, native->results ? native->results : 1, *next);
     }
+    if (row->host && !rc) at->record->token_pc = 0; /* committed: the next call draws another token */
     gathered_drop(at, &got);
     return rc;
 }
@@ -565,9 +569,14 @@ static int arguments_collect(struct activation *at, const struct link *callee, c
     }
     struct cell *fitted = calloc(count + 1, sizeof *fitted);
     const struct cell **list = calloc(count + 1, sizeof *list);
-    int rc = fitted && list ? 0 : fault(heap, ERROR_OUT_OF_MEMORY, "no memory for %u arguments", count);
+    int rc = 0;
     uint32_t done = 0;
-    for (; !rc && done < count; done++) {
+    if (!fitted || !list) {
+        free(fitted);
+        free(list);
+        return fault(heap, ERROR_OUT_OF_MEMORY, "no memory for %u arguments", count);
+    }
+    for (; done < count; done++) {
         list[done] = &fitted[done];
         rc = argument_fit(at, callee, last, row ? &row->reads[1 + from + done] : NULL, got->args[from + done], &fitted[done]);
         if (rc) break;
@@ -594,7 +603,7 @@ static int arguments_collect(struct activation *at, const struct link *callee, c
             if (rc) cell_drop(heap, *out);
         }
     }
-    if (fitted) drop_all(at, fitted, done);
+    drop_all(at, fitted, done);
     free(fitted);
     free(list);
     return rc;
@@ -731,6 +740,7 @@ int exec_resume(struct core *core, struct vthread_record *record) {
     struct activation at = { .core = core, .record = record };
     uint64_t pc = pc_seen(record);
     exec_adopt(core, record);
+    if ((pc & ~PC_STAGED) != record->token_pc) record->token_pc = 0;
     if (!(pc & PC_STAGED)) return 0;
     int rc = activation_enter(&at, pc_frame(pc));
     return rc ? rc : row_finish_staged(&at);

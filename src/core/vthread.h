@@ -93,10 +93,11 @@ struct vthread_record {
     uint32_t code_seen;           /* code_changes when the frames' links were good last */
     uint32_t reserved2;
     struct cell breaks;           /* breakpoints: text, keys of rows (/lib/f/[3,0]) with blanks between */
+    uint64_t token, token_pc;     /* last one that an extension's call drew (kvlang_call_token), and the pc of that call until it is committed */
     uint64_t stopped_at;          /* pc of the breakpoint at which it stopped last, and which it is to leave; 0: none */
 };
 _Static_assert(offsetof(struct vthread_record, once) % 16 == 0, "a mark is named in units of 16 bytes");
-#define VTHREAD_MAGIC UINT64_C(0x3264726874766b01)
+#define VTHREAD_MAGIC UINT64_C(0x3364726874766b01)
 
 static inline struct frame *frame_at(const struct heap *heap, uint32_t ref) {
     return (struct frame *)(void *)(heap->base + ((uint64_t)ref << 4));

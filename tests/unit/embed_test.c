@@ -300,6 +300,11 @@ static int count_all(kvlang_call *call) {
     return kvlang_give_i64(call, 0, (int64_t)kvlang_arg_count(call));
 }
 
+static int token(kvlang_call *call) {
+    uint64_t first = kvlang_call_token(call);
+    return kvlang_give_u64(call, 0, first == kvlang_call_token(call) ? first : 0);
+}
+
 static int lies(kvlang_call *call) {
     return kvlang_give_text(call, 0, "no number", 9);
 }
@@ -309,6 +314,7 @@ static const kvlang_cap myrwircaps[] = {
     {"my·scale", "v:[*]float64, by:float64", "r:[*]float64", scale, NULL},
     {"my·divide", "a:int64, b:int64", "q:int64, r:int64", divide, NULL},
     {"my·count", "xs:any...", "n:int64", count_all, NULL},
+    {"my·token", "", "t:uint64", token, NULL},
     {"my·lies", "", "n:int64", lies, NULL},
 };
 enum { CAPS = sizeof myrwircaps / sizeof *myrwircaps };
@@ -356,6 +362,17 @@ static void opcodes_that_fail(void **state) {
     fails_with(lang, "rwfunc f() -> () { string·shout(string·repeat(\"a\", 100)) }", "ValueError", "too loud");
     fails_with(lang, "rwfunc g() -> (x:any) { 1.5 -> x }\nrwfunc f() -> () { my·divide(g(), 1) }", "TypeError", "my·divide: a is int64, not float64");
     fails_with(lang, "rwfunc f() -> () { my·lies() }", "RuntimeError", "not int64");
+}
+
+static void a_token_for_each_call(void **state) {
+    kvlang *lang = *state;
+    int64_t different;
+    assert_int_equal(0, kvlang_add_caps(lang, "test", myrwircaps, CAPS, NULL));
+    lay_out(lang, "rwfunc g() -> (t:uint64) { my·token() -> t }\n"
+                  "rwfunc f() -> (n:int64) { seen:[uint64]·bool = {}\n for (i in range(50)) { seen[my·token()] = true\n seen[g()] = true }\n map·len(seen) -> n }");
+    uint64_t vid = run(lang, "f", NULL, 0, KVLANG_DONE);
+    assert_int_equal(0, kvlang_result_i64(lang, vid, "n", &different));
+    assert_int_equal(100, different);
 }
 
 static int add_one(kvlang_call *call) {
@@ -408,6 +425,7 @@ int main(void) {
         cmocka_unit_test(bare),
         cmocka_unit_test_setup_teardown(opcodes_in_c, open_runtime, close_runtime),
         cmocka_unit_test_setup_teardown(opcodes_that_fail, open_runtime, close_runtime),
+        cmocka_unit_test_setup_teardown(a_token_for_each_call, open_runtime, close_runtime),
         cmocka_unit_test_setup_teardown(registering_twice, open_runtime, close_runtime),
         cmocka_unit_test_setup_teardown(listing_opcodes, open_runtime, close_runtime),
     };
