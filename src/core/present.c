@@ -243,7 +243,7 @@ static void pc_text(struct view *view, char *out, size_t capacity) {
 static int system_get(struct view *view, const char *name, struct kvspace_value *out) {
     struct heap *heap = &view->core->heap;
     struct vthread_record *record = view->record;
-    char text[KVSPACE_KEY_MAX + 1], part[600];
+    char text[KVSPACE_KEY_MAX + 1], part[1300];
     size_t bytes;
     struct function_record *function = (struct function_record *)(void *)(heap->base + ((uint64_t)record->function << 4));
     if (strcmp(name, "‥pc") == 0) {
@@ -262,13 +262,12 @@ static int system_get(struct view *view, const char *name, struct kvspace_value 
     }
     if (strcmp(name, "‥error") == 0) {
         if (cell_is_none(&record->error_kind)) return KVSPACE_ENOENT;
-        text_to_utf8(heap, &record->error_place, text, 2000, &bytes);
-        strcat(text, ": ");
-        text_to_utf8(heap, &record->error_kind, part, sizeof part, &bytes);
-        strcat(text, part);
-        strcat(text, ": ");
-        text_to_utf8(heap, &record->error_message, part, sizeof part, &bytes);
-        strcat(text, part);
+        const struct cell *parts[] = { &record->error_place, &record->error_kind, &record->error_message };
+        size_t used = 0;
+        for (unsigned i = 0; i < 3; i++) {
+            text_to_utf8(heap, parts[i], part, sizeof part, &bytes);
+            used += (size_t)snprintf(text + used, sizeof text - used, i ? ": %s" : "%s", part); /* three parts fit */
+        }
         return lend_text(view, text, out);
     }
     if (strcmp(name, "‥fn") == 0) return record->function ? lend_text(view, function->path, out) : KVSPACE_ENOENT;
@@ -473,7 +472,7 @@ static int key_cell(struct heap *heap, const struct cell *map, const char *text,
 static int member_write(struct view *view, struct cell *place, const char *rest, const struct cell *made) {
     enum { DEEP = 16 };
     struct heap *heap = &view->core->heap;
-    struct cell keys[DEEP], changed;
+    struct cell keys[DEEP], changed = cell_none();
     const struct cell *operands[DEEP];
     struct value_step steps[DEEP];
     const struct cell *here = place;

@@ -106,11 +106,9 @@ static int make(struct core_call *call, enum vthread_status status, uint64_t *vi
     struct vthread_record *record = core->record;
     char path[KVSPACE_KEY_MAX + 8];
     uint32_t ref;
+    *vid = record->stage.payload;
     /* Made before the row was cut off: its operands may have been overwritten since. */
-    if (record->stage.payload && vthread_find(core, record->stage.payload, &ref)) {
-        *vid = record->stage.payload;
-        return 0;
-    }
+    if (*vid && vthread_find(core, *vid, &ref)) return 0;
     struct link *link;
     int rc = function_path(call, path, sizeof path);
     if (!rc) rc = link_function(core, path, &link);

@@ -67,7 +67,7 @@ int vthread_make(struct core *core, uint64_t vid, const char *path, const struct
     if (!rc) rc = arguments_own(heap, args, arg_count, &own);
     const struct cell **owned = rc ? NULL : calloc(arg_count + 1, sizeof *owned);
     if (!rc && !owned) rc = fault(heap, ERROR_OUT_OF_MEMORY, "no memory for %u arguments", arg_count);
-    for (uint32_t i = 0; !rc && i < arg_count; i++) owned[i] = &own[i];
+    for (uint32_t i = 0; owned && i < arg_count; i++) owned[i] = &own[i];
     if (!rc) rc = record_new(core, vid, &ref);
     struct vthread_record *record = rc ? NULL : (struct vthread_record *)(void *)(heap->base + ((uint64_t)ref << 4));
     if (record) {
