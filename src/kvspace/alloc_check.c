@@ -248,16 +248,6 @@ bool alloc_check_claimed(const struct alloc_check *check, ref_t ref) {
 
 /* ---- the end ---- */
 
-/* Blocks that a slab hands out: what the run has beyond is never used. */
-static uint32_t slab_blocks(unsigned class) { return class_slab_pages(class) * FORMAT_PAGE / class_block_bytes(class); }
-
-static uint32_t slab_block_count(const struct arena *arena, uint64_t page) {
-    uint64_t head = page_get(arena, page);
-    uint32_t have = (uint32_t)((uint64_t)page_run(head) * FORMAT_PAGE / class_block_bytes(page_class(head)));
-    uint32_t most = slab_blocks(page_class(head));
-    return have < most ? have : most;
-}
-
 static ref_t slab_block(const struct arena *arena, uint64_t page, unsigned class, uint32_t at) {
     return page_ref(arena, page) + at * (class_block_bytes(class) / FORMAT_UNIT);
 }
@@ -276,7 +266,7 @@ static void count_run(struct alloc_check *check, uint64_t page) {
     if (page_kind(head) == PAGE_BIG)
         tell(check, mark_get(check, page_ref(check->arena, page)), (uint64_t)page_run(head) * FORMAT_PAGE);
     if (page_kind(head) != PAGE_SLAB) return;
-    for (uint32_t i = 0; i < slab_block_count(check->arena, page); i++)
+    for (uint32_t i = 0; i < alloc_slab_blocks(check->arena, page); i++)
         tell(check, mark_get(check, slab_block(check->arena, page, class, i)), class_block_bytes(class));
 }
 
@@ -300,20 +290,11 @@ static void empty_lists(struct arena *arena) {
     }
 }
 
-static void batch_close(struct arena *arena, unsigned class, ref_t head, uint32_t count) {
-    struct class_pool *pool = &arena->header->class[class];
-    _Atomic uint32_t *next = alloc_batch_next(arena, head, class);
-    put32(next + 1, count);
-    put32(next, get32(&pool->batches));
-    put32(&pool->batches, head);
-    atomic_fetch_add_explicit(&pool->pooled, count, memory_order_relaxed);
-}
-
 /* The free blocks of a slab become batches of the pool; a slab without used ones (but for nodes, whose memory stays theirs) goes. */
 static void remake_slab(struct alloc_check *check, uint64_t page) {
     struct arena *arena = check->arena;
     unsigned class = page_class(page_get(arena, page));
-    uint32_t blocks = slab_block_count(arena, page), used = 0, count = 0;
+    uint32_t blocks = alloc_slab_blocks(arena, page), used = 0, count = 0;
     ref_t head = 0;
     for (uint32_t i = 0; i < blocks; i++) used += mark_get(check, slab_block(arena, page, class, i)) == MARK_CLAIMED;
     if (!used && class != CLASS_NODE) {
@@ -327,11 +308,11 @@ static void remake_slab(struct alloc_check *check, uint64_t page) {
         put32(alloc_link(arena, ref, class), head);
         head = ref;
         if (++count < class_batch(class)) continue;
-        batch_close(arena, class, head, count);
+        alloc_batch_close(arena, class, head, count);
         head = 0;
         count = 0;
     }
-    if (head) batch_close(arena, class, head, count);
+    if (head) alloc_batch_close(arena, class, head, count);
 }
 
 static void remake_lists(struct alloc_check *check) {

@@ -25,6 +25,11 @@ _Atomic uint32_t *alloc_link(const struct arena *arena, ref_t ref, unsigned clas
 /* The words of a batch's first block: the next batch and how many blocks hang on this one. */
 _Atomic uint32_t *alloc_batch_next(const struct arena *arena, ref_t ref, unsigned class);
 
+/* Puts a chain of free blocks into the pool, whose lock is held. */
+void alloc_batch_close(struct arena *arena, unsigned class, ref_t head, uint32_t count);
+/* Blocks that the slab at a page hands out: what its run has beyond is never used. */
+uint32_t alloc_slab_blocks(const struct arena *arena, uint64_t page);
+
 /* Acts as the participant `slot`, whose byte lock is held; gives back what to restore. */
 struct party_mask {
     struct party_slot *self;
