@@ -179,6 +179,35 @@ class Spaces(ProgramTest):
         self.assertEqual(self.kvlang("-s", self.space, "run", "f"), "42\n")
 
 
+class Limits(ProgramTest):
+    """A full space is an error of the program; the space stays whole and can be used after something was deleted."""
+
+    FILLS = {
+        "array": "a:[]int64 = []\nwhile (true) { array·append(a, 1) -> a }",
+        "text": 's = "abcdefgh"\nwhile (true) { s + s -> s }',
+        "keys": 'for (i in range(10000000)) { kv·set("/t/" + string·formatint(i), i) }',
+        "map": "m:[int64]·int64 = {}\nfor (i in range(10000000)) { m[i] = i }",
+        "frames": "rwfunc f(n:int64) -> (m:int64) { f(n + 1) + 1 -> m }\nf(0) -> x",
+        "vthreads": 'rwfunc f() -> () { }\nwhile (true) { vthread·create("f") -> _ }',
+    }
+
+    def test_full_space(self):
+        for name, text in self.FILLS.items():
+            with self.subTest(name):
+                space = str(self.folder / name)
+                self.kvlang("--limit", "12M", "-s", space, "-c", text, status=FAILED)
+                self.assertIn("OutOfMemoryError", self.said)
+                self.kvspace("-s", space, "check")
+                self.kvspace("-s", space, "del", "-f", "/vthread", "/t")
+                self.assertEqual(self.kvlang("-s", space, "-c", 'println("again")'), "again\n")
+
+    def test_limits_that_are_none(self):
+        for text in ("5x", "", "-1", "0", "1.5G", "99999999999T"):
+            self.kvlang("--limit", text, "-c", "println(1)", status=USAGE)
+        self.kvlang("--limit", "1M", "-c", "println(1)", status=SPACE)
+        self.assertIn("at least", self.said)
+
+
 class Others(ProgramTest):
     def test_version(self):
         self.assertRegex(self.kvlang("version"), r"^kvlang \d+\.\d+\.\d+ \(format \d+\)\n$")
