@@ -232,7 +232,7 @@ int kvspace_get_text(kvspace *space, const char *key, char *out, size_t capacity
     if (bytes) *bytes = length;
     if (length + 1 > capacity) return space_error(space, KVSPACE_ELIMIT, key, "the text has %zu bytes, room is for %zu", length, capacity);
     if (wide) utf32_to_utf8(value.body, (size_t)value.body_bytes / 4, out, capacity, &written);
-    else memcpy(out, value.body, length);
+    else if (length && value.body) memcpy(out, value.body, length);
     out[length] = 0;
     return 0;
 }

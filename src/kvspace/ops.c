@@ -421,18 +421,18 @@ int kvspace_mkindex(kvspace *space, const char *key, const char *type) {
 /* Follows overlays from `base` down: ELIMIT if there are too many, EUSAGE if they lead to `key`. */
 static int check_overlay_chain(kvspace *space, const char *key, const char *base) {
     struct kvspace_value value;
-    char here[KVSPACE_KEY_MAX + 1];
-    memcpy(here, base, strlen(base) + 1);
+    char below[KVSPACE_KEY_MAX + 1];
+    memcpy(below, base, strlen(base) + 1);
     for (unsigned depth = 1; depth < OVERLAY_DEPTH_MAX; depth++) {
-        if (path_is_within(here, key) || path_is_within(key, here)) return KVSPACE_EUSAGE;
+        if (path_is_within(below, key) || path_is_within(key, below)) return KVSPACE_EUSAGE;
         space->read_depth++;
-        int rc = api_get(space, here, &value);
+        int rc = api_get(space, below, &value);
         space->read_depth--;
         if (rc) return rc;
         if (value.store != KVSPACE_EXTINDEX) return value.store == KVSPACE_INDEX ? 0 : KVSPACE_ENOENT;
         if (value.body_bytes > KVSPACE_KEY_MAX) return KVSPACE_EDAMAGED;
-        memcpy(here, value.body, (size_t)value.body_bytes);
-        here[value.body_bytes] = 0;
+        memcpy(below, value.body, (size_t)value.body_bytes);
+        below[value.body_bytes] = 0;
     }
     return KVSPACE_ELIMIT;
 }

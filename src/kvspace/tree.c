@@ -67,7 +67,7 @@ static uint32_t live_child(const kvspace *space, const struct node *node, const 
 
 int tree_walk(kvspace *space, const char *key, struct tree_walk *walk) {
     struct path_step step;
-    const char *why = NULL, *at = key ? path_begin(key) : NULL;
+    const char *why = NULL, *const begin = key ? path_begin(key) : NULL, *at = begin;
     bool damaged = false;
     *walk = (struct tree_walk){.node = space->root, .at = at};
     if (!at) return space_error(space, KVSPACE_EKEY, key ? key : "", "a key begins with /");
@@ -79,8 +79,8 @@ int tree_walk(kvspace *space, const char *key, struct tree_walk *walk) {
         uint32_t child = live_child(space, node, walk, &step, &damaged);
         if (damaged) return space_error(space, KVSPACE_EDAMAGED, key, "a table of children is damaged");
         if (!child && walk->node != space->root && !node_is_live(node)) { /* what a dying node had below is gone, but another may have taken its place */
-            *walk = (struct tree_walk){.node = space->root, .at = path_begin(key)};
-            at = walk->at;
+            *walk = (struct tree_walk){.node = space->root, .at = begin};
+            at = begin;
             continue;
         }
         if (!child) return walk_rest(space, key, at);
