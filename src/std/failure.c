@@ -173,13 +173,13 @@ static void show_line(kvlang *lang, const struct vthread_record *record, const s
     char *text = NULL;
     size_t bytes = 0;
     uint32_t first_line = 1;
-    struct ast_text line;
+    struct ast_text line = {0};
     if (!failure->line) return;
     if (lang->source && strcmp(lang->source_name, failure->file) == 0) {
         line = line_of(lang->source, lang->source_bytes, failure->line);
     } else {
         if (function_source(lang, record, &text, &bytes, &first_line)) return;
-        line = failure->line < first_line ? (struct ast_text){0} : line_of(text, bytes, failure->line - first_line + 1);
+        if (failure->line >= first_line) line = line_of(text, bytes, failure->line - first_line + 1);
     }
     if (line.length) diag_render_line(line, failure->column, put, out);
     free(text);
