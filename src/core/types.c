@@ -3,6 +3,7 @@
  * Relies on typexpr.h, map.h, text.h. Promises: ids stay valid while the heap lives (their blocks are never given back). */
 #include "core/types.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/map.h"
@@ -103,7 +104,7 @@ static int info_new(struct heap *heap, const char *text, size_t bytes, uint32_t 
     if (!info) return fault(heap, ERROR_OUT_OF_MEMORY, "no room for a type");
     struct typexpr *form = (struct typexpr *)(void *)(info + 1);
     char *copy = (char *)form + bound;
-    memcpy(copy, text, bytes);
+    if (bytes) memcpy(copy, text, bytes);
     struct typexpr_error error;
     if (typexpr_parse(text, bytes, form, bound, &error)) {
         free(info);
@@ -198,18 +199,17 @@ int type_text_any(struct heap *heap, const struct type_info **out) {
     if (*out) return 0;
     static const char text[] = "[]char/utf8·any";
     int rc = type_of_text(heap, text, sizeof text - 1, out);
-    if (!rc) heap->types->text_any = *out;
+    if (!rc && heap->types) heap->types->text_any = *out;
     return rc;
 }
 
 int type_kind_any(struct heap *heap, unsigned kind, const struct type_info **out) {
     *out = heap->types ? heap->types->kind_any[kind] : NULL;
     if (*out) return 0;
-    char text[KIND_NAME_MAX + 16] = "[";
-    strcpy(text + 1, kind_name(kind));
-    strcpy(text + 1 + kind_row(kind)->name_bytes, "]·any");
+    char text[KIND_NAME_MAX + 16];
+    snprintf(text, sizeof text, "[%s]·any", kind_name(kind));
     int rc = type_of_text(heap, text, strlen(text), out);
-    if (!rc) heap->types->kind_any[kind] = *out;
+    if (!rc && heap->types) heap->types->kind_any[kind] = *out;
     return rc;
 }
 
@@ -251,14 +251,14 @@ void type_describe(struct heap *heap, const struct cell *cell, struct typexpr_ac
         return;
     }
     uint32_t id = cell->head & CELL_BLOCK ? cell_block(heap, cell)->type : 0;
-    const struct type_info *info;
+    const struct type_info *info = NULL;
     if (tag == TAG_MAP && !id) {
         describe_undecided(heap, actual);
         return;
     }
     actual->class = TYPE_ANY;
     actual->prefix = tag == TAG_POINTER ? '*' : tag == TAG_EXTERNAL ? '@' : 0;
-    if (!id || type_of_id(heap, id, &info)) return;
+    if (!id || type_of_id(heap, id, &info) || !info) return;
     uint8_t prefix = actual->prefix;
     if (typexpr_actual_of(info->form, actual) && !actual->prefix) actual->prefix = prefix;
 }
