@@ -153,9 +153,14 @@ int type_of_text(struct heap *heap, const char *text, size_t bytes, const struct
     size_t bound = typexpr_bound(bytes);
     struct typexpr *form = malloc(bound);
     char *canonical = malloc(TYPEXPR_TEXT_MAX);
-    int rc = form && canonical ? 0 : fault(heap, ERROR_OUT_OF_MEMORY, "no room for a type");
+    int rc = 0;
     struct typexpr_error error;
-    if (!rc && typexpr_parse(text, bytes, form, bound, &error)) rc = fault(heap, ERROR_TYPE, "%s", error.message);
+    if (!form || !canonical) {
+        free(form);
+        free(canonical);
+        return fault(heap, ERROR_OUT_OF_MEMORY, "no room for a type");
+    }
+    if (typexpr_parse(text, bytes, form, bound, &error)) rc = fault(heap, ERROR_TYPE, "%s", error.message);
     if (!rc) {
         size_t length = typexpr_print(form, canonical, TYPEXPR_TEXT_MAX);
         if (length >= TYPEXPR_TEXT_MAX) rc = fault(heap, ERROR_TYPE, "a type of %zu bytes is too long", length);
