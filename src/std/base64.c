@@ -50,7 +50,10 @@ static int decode(struct core_call *call, unsigned char **bytes, size_t *count) 
     if (length && length % 4 == 0 && text.bytes[length - 1] == '=') length -= text.bytes[length - 2] == '=' ? 2 : 1;
     unsigned char *made = malloc(length / 4 * 3 + 3);
     uint32_t word = 0;
-    if (!made) rc = fault(call->heap, ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call->row->name, length);
+    if (!made) {
+        piece_free(&text);
+        return fault(call->heap, ERROR_OUT_OF_MEMORY, "%s: no memory for the bytes", call->row->name);
+    }
     for (size_t i = 0; i < length && !rc; i++) {
         int six = value_of(text.bytes[i]);
         if (six < 0) {
@@ -75,8 +78,8 @@ static int decode(struct core_call *call, unsigned char **bytes, size_t *count) 
 }
 
 static int base64_decode(struct core_call *call) {
-    unsigned char *bytes;
-    size_t count;
+    unsigned char *bytes = NULL;
+    size_t count = 0;
     int rc = decode(call, &bytes, &count);
     if (rc) return rc;
     rc = give_bytes(call, bytes, count);
@@ -85,8 +88,8 @@ static int base64_decode(struct core_call *call) {
 }
 
 static int base64_decodetext(struct core_call *call) {
-    unsigned char *bytes;
-    size_t count;
+    unsigned char *bytes = NULL;
+    size_t count = 0;
     int rc = decode(call, &bytes, &count);
     if (rc) return rc;
     rc = give_text(call, (const char *)bytes, count);

@@ -83,7 +83,11 @@ static int csv_read(struct core_call *call) {
     if (rc) return rc;
     struct csv_reader reader = {call, text.bytes, text.bytes + text.length, 1, separator, malloc(text.length + 1)};
     if (text.length >= 3 && memcmp(text.bytes, "\xef\xbb\xbf", 3) == 0) reader.at += 3;
-    rc = reader.field ? members_begin(call->heap, "[int64]·any", &rows) : fault(call->heap, ERROR_OUT_OF_MEMORY, "csv·read: no memory for %zu bytes", text.length);
+    if (!reader.field) {
+        piece_free(&text);
+        return fault(call->heap, ERROR_OUT_OF_MEMORY, "csv·read: no memory for the text");
+    }
+    rc = members_begin(call->heap, "[int64]·any", &rows);
     for (int64_t i = 0; !rc && reader.at < reader.end; i++) {
         struct cell row;
         rc = read_row(&reader, &row);

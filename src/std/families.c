@@ -2,6 +2,7 @@
  * Relies on core's caps.h. Promise: a family that is switched off has the same signatures, and opcodes that refuse. */
 #include "std/family.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ static int check_names(kvlang *lang, const char *deny) {
         for (uint32_t i = 0; i < family_count && !known; i++) known = strlen(families[i].name) == length && memcmp(families[i].name, at, length) == 0;
         if (!known) {
             char list[160] = "";
-            for (uint32_t i = 0; i < family_count; i++) strcat(strcat(list, i ? ", " : ""), families[i].name);
+            for (uint32_t i = 0; i < family_count; i++) snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", families[i].name);
             return handle_fail(lang, KVLANG_EUSAGE, "there is no family %.*s of opcodes (there are: %s)", (int)(length < 40 ? length : 40), at, list);
         }
         at += length;

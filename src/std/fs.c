@@ -73,7 +73,9 @@ static int path_of(struct core_call *call, uint32_t i, struct piece *path) {
 
 static int failed(struct core_call *call, const char *path) {
     int reason = errno;
-    return fault(call->heap, reason == ENOMEM ? ERROR_OUT_OF_MEMORY : ERROR_RUNTIME, "%s: %.300s: %s", call->row->name, path, strerror(reason));
+    int kind = reason == ENOMEM ? ERROR_OUT_OF_MEMORY : ERROR_RUNTIME;
+    fault(call->heap, kind, "%s: %.300s: %s", call->row->name, path, strerror(reason));
+    return kind;
 }
 
 /* ---- reading ---- */
@@ -187,7 +189,10 @@ static int write_all(int descriptor, const char *bytes, size_t length) {
 static int open_beside(struct core_call *call, const char *path, char **beside, int *descriptor) {
     size_t room = strlen(path) + 32;
     char *name = malloc(room);
-    if (!name) return fault(call->heap, ERROR_OUT_OF_MEMORY, "%s: no memory for a name", call->row->name);
+    if (!name) {
+        errno = ENOMEM;
+        return failed(call, path);
+    }
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash - path) + 1 : 0;
     for (unsigned attempt = 0; attempt < 1000; attempt++) {
@@ -240,7 +245,7 @@ static int write_through(struct core_call *call, const char *path, int flags, co
 static int fs_write(struct core_call *call) {
     struct piece path, content;
     char target[PATH_MAX], *beside = NULL;
-    int descriptor, rc = path_of(call, 0, &path);
+    int descriptor = -1, rc = path_of(call, 0, &path);
     if (rc) return rc;
     rc = piece_content(call, 1, &content);
     if (!rc) {
@@ -293,7 +298,7 @@ static bool copy_bytes(int from, int to) {
 static int copy_file(struct core_call *call, const char *from, const char *to) {
     char target[PATH_MAX], *beside = NULL;
     struct stat facts;
-    int source, descriptor, rc = open_file(call, from, &source);
+    int source, descriptor = -1, rc = open_file(call, from, &source);
     if (rc) return rc;
     const char *where = real_target(to, target);
     rc = fstat(source, &facts) ? failed(call, from) : open_beside(call, where, &beside, &descriptor);

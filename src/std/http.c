@@ -154,7 +154,7 @@ static int take_header_line(struct exchange *exchange, const char *line, size_t 
     const char *value = colon + 1, *end = line + length;
     while (value < end && (*value == ' ' || *value == '\t')) value++;
     while (end > value && (end[-1] == '\r' || end[-1] == '\n' || end[-1] == ' ')) end--;
-    struct cell key, made = cell_none(), joined;
+    struct cell key, made = cell_none(), joined = cell_none();
     const struct cell *before = NULL;
     int rc = text_of_bytes_lossy(heap, name, bytes, &key);
     if (rc) return rc;

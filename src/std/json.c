@@ -158,7 +158,7 @@ static int open_level(struct reading *reading, bool object) {
 static int close_level(struct reading *reading) {
     struct level *level = &reading->levels[--reading->depth];
     if (level->object) return deliver(reading, level->map);
-    struct cell made;
+    struct cell made = cell_none();
     size_t count = reading->count - level->first;
     reading->count = level->first;
     int rc = array_value(reading->call->heap, reading->items + level->first, count, &made);
@@ -187,7 +187,7 @@ static int string_cell(struct reading *reading, const struct json_token *token, 
 }
 
 static int take_token(struct reading *reading, const struct json_token *token) {
-    struct cell text;
+    struct cell text = cell_none();
     int rc;
     switch (token->event) {
     case JSON_NULL: return deliver(reading, cell_none());

@@ -17,7 +17,7 @@
 #include "std/proc.def"
 #undef NATIVE
 
-extern char **environ;
+extern char **environ; /* NOLINT(readability-redundant-declaration): not every unistd.h has it */
 
 enum { STREAMS = 2, LIMIT_DEFAULT = 256 << 20 };
 
@@ -48,7 +48,10 @@ static void texts_free(char **texts) {
     free(texts);
 }
 
-static int no_memory(struct core_call *call) { return fault(call->heap, ERROR_OUT_OF_MEMORY, "%s: no memory", call->row->name); }
+static int no_memory(struct core_call *call) {
+    fault(call->heap, ERROR_OUT_OF_MEMORY, "%s: no memory", call->row->name);
+    return ERROR_OUT_OF_MEMORY;
+}
 
 /* The values of a map as texts, or `key=value` of each. */
 static int texts_of(struct core_call *call, const struct cell *map, bool pairs, char ***out) {
@@ -100,7 +103,7 @@ static int command_of(struct job *job) {
     if (cell_is_text(command)) return fault(call->heap, ERROR_TYPE, "proc·exec: the command is a map of a program and its arguments, {\"ls\", \"-l\"}; a text needs {shell=true}");
     if (cell_tag(command) != TAG_MAP) return native_mismatch(call, 0, "a map of texts");
     int rc = texts_of(call, command, false, &job->arguments);
-    if (!rc && (!job->arguments[0] || !job->arguments[0][0])) rc = fault(call->heap, ERROR_VALUE, "proc·exec: the command is empty");
+    if (!rc && (!job->arguments || !job->arguments[0] || !job->arguments[0][0])) rc = fault(call->heap, ERROR_VALUE, "proc·exec: the command is empty");
     return rc;
 }
 
@@ -149,7 +152,7 @@ static _Noreturn void become(const struct job *job, const struct child_pipes *pi
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
-    if (good && (!job->directory || chdir(job->directory) == 0)) {
+    if (good && job->arguments[0] && (!job->directory || chdir(job->directory) == 0)) {
         if (job->environment) environ = job->environment;
         execvp(job->arguments[0], job->arguments);
     }
