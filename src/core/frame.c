@@ -83,7 +83,7 @@ struct frame *frame_alive(struct core *core, uint32_t ref, uint64_t generation) 
 
 size_t frame_path(struct core *core, struct frame *frame, char *out, size_t capacity) {
     struct heap *heap = &core->heap;
-    uint32_t rows[256], count = 0;
+    uint32_t rows[256] = { 0 }, count = 0;
     for (; frame->caller && count < 256; frame = frame_at(heap, frame->caller)) rows[count++] = frame->caller_row;
     size_t at = (size_t)snprintf(out, capacity, "/vthread/%llu%s", (unsigned long long)core->record->id, frame->caller ? "/…" : "");
     while (count-- > 0 && at < capacity) at += (size_t)snprintf(out + at, capacity - at, "/[%u,0]", rows[count]);

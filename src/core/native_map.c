@@ -38,7 +38,7 @@ static int listed(struct core_call *call, const struct cell *map, bool keys, uns
     uint64_t position = 0, count = map_length(call->heap, map), at = 0;
     const struct cell *key, *value;
     struct cell made;
-    if (kind) {
+    if (kind || !type) {
         int rc = array_new(call->heap, kind, 1, &count, &made);
         if (rc) return rc;
         unsigned char *to = block_body(cell_block(call->heap, &made));

@@ -113,7 +113,7 @@ int native_string_rfind(struct core_call *call) {
 
 int native_string_slice(struct core_call *call) {
     const struct cell *text;
-    int64_t from, to = INT64_MAX;
+    int64_t from = 0, to = INT64_MAX;
     int rc = native_text(call, 0, &text);
     if (!rc) rc = native_int64(call, 1, &from);
     if (!rc && call->arg_count > 2) rc = native_int64(call, 2, &to);
@@ -142,7 +142,7 @@ int native_string_concat(struct core_call *call) {
 }
 
 int native_string_set(struct core_call *call) {
-    struct points text, part;
+    struct points text, part = { 0 };
     int64_t index;
     int rc = points_of(call, 0, &text);
     if (!rc) rc = native_int64(call, 1, &index);
@@ -223,7 +223,7 @@ int native_string_join(struct core_call *call) {
         total += text_length(call->heap, part) + (first ? 0 : separator_length);
         first = false;
     }
-    struct cell made;
+    struct cell made = cell_none();
     void *units;
     rc = text_reserve(call->heap, KIND_CHAR_UTF32, total, &made, &units);
     if (rc) return rc;
@@ -256,7 +256,7 @@ int native_string_replace(struct core_call *call) {
     if (!rc && old.count == 0) rc = fault(call->heap, ERROR_VALUE, "string·replace: the text to look for is empty");
     uint64_t hits = 0;
     for (uint64_t at = 0; !rc && (at = find_from(&text, &old, at)) != NOT_FOUND; at += old.count) hits++;
-    struct cell made;
+    struct cell made = cell_none();
     void *units;
     if (!rc) rc = text_reserve(call->heap, KIND_CHAR_UTF32, text.count - hits * old.count + hits * fresh.count, &made, &units);
     if (!rc) {
@@ -341,7 +341,7 @@ static int map_points(struct core_call *call, uint32_t (*function)(uint32_t)) {
     struct points text;
     int rc = points_of(call, 0, &text);
     if (rc) return rc;
-    struct cell made;
+    struct cell made = cell_none();
     void *units;
     rc = text_reserve(call->heap, KIND_CHAR_UTF32, text.count, &made, &units);
     if (!rc) {
@@ -383,7 +383,7 @@ int native_string_repeat(struct core_call *call) {
     rc = native_int64(call, 1, &times);
     if (!rc && times < 0) rc = fault(call->heap, ERROR_VALUE, "string·repeat: %lld times", (long long)times);
     if (!rc && text.count && (uint64_t)times > (UINT64_C(1) << 40) / text.count) rc = fault(call->heap, ERROR_OUT_OF_MEMORY, "string·repeat: no room for %lld times %llu characters", (long long)times, (unsigned long long)text.count);
-    struct cell made;
+    struct cell made = cell_none();
     void *units;
     if (!rc) rc = text_reserve(call->heap, KIND_CHAR_UTF32, text.count * (uint64_t)times, &made, &units);
     if (!rc) {

@@ -129,7 +129,7 @@ static int pointer_set(struct heap *heap, struct cell *map, int64_t at, struct c
 static int pointer_new(struct heap *heap, struct cell base, uint64_t generation, const char *steps, const struct cell *const *operands,
                        unsigned count, struct cell *out) {
     const struct type_info *type;
-    struct cell map, text;
+    struct cell map, text = cell_none();
     int rc = type_kind_any(heap, KIND_INT64, &type);
     if (!rc) rc = map_new(heap, type, 3 + count, &map);
     if (rc) {

@@ -197,7 +197,8 @@ struct value lower_call(struct lower *lower, const struct ast_node *node, const 
             return lower_moved(lower, (struct value){.slot = folded, .type = types_scalar(&lower->scope->types, kind), .folded = true}, into);
     }
     bool reuses = !into && symbol->kind == FOUND_FUNCTION; /* a call may write what it reads: its result takes the place of an argument */
-    struct value result = reuses ? (struct value){.slot = rows_name(ast_text_of("_"))} : lower_result(lower, into);
+    struct value result = {.slot = rows_name(ast_text_of("_"))};
+    if (!reuses) result = lower_result(lower, into);
     uint32_t before = lower->row_count;
     const struct type *first = lower_call_row(lower, node, symbol, &result.slot, 1);
     if (reuses) {
