@@ -274,7 +274,7 @@ static int list_kind(struct heap *heap, const struct cell *const *values, unsign
 /* Copies scalars or whole arrays into elements of `kind`. */
 static int store_converted(struct heap *heap, const struct cell *value, unsigned kind, unsigned char *to, uint64_t *elements) {
     unsigned from = cell_kind(value);
-    const unsigned char *source = (const unsigned char *)&value->payload;
+    const unsigned char *source;
     unsigned char one[8];
     uint64_t count = 1;
     if (cell_is_array(value)) {

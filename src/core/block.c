@@ -20,13 +20,12 @@ const char *error_kind_name(int kind) {
     return kind > 0 && kind < ERROR_KIND_COUNT ? error_names[kind] : "";
 }
 
-int fault(struct heap *heap, int kind, const char *format, ...) {
+void fault_set(struct heap *heap, int kind, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(heap->fault.message, sizeof heap->fault.message, format, arguments);
     va_end(arguments);
     heap->fault.kind = kind;
-    return kind;
 }
 
 int block_new(struct heap *heap, unsigned ndim, uint64_t body_bytes, uint64_t capacity, struct block **out) {

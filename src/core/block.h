@@ -235,11 +235,13 @@ static inline void cell_store(struct cell *place, struct cell value) {
     }
 }
 
-/* Leaves an error: `kind` and a message as printf would make it. Gives `kind`. */
+/* Leaves an error: `kind` and a message as printf would make it. fault(…) gives `kind`, which compilers and analyzers see to be
+ * an error at the place of the call. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-int fault(struct heap *heap, int kind, const char *format, ...);
+void fault_set(struct heap *heap, int kind, const char *format, ...);
+#define fault(heap, kind, ...) (fault_set(heap, kind, __VA_ARGS__), (kind))
 
 /* A heap in private memory of at most `limit` bytes, for tests and for work that leaves no trace in a space.
  * Gives 0 or ERROR_OUT_OF_MEMORY; heap_private_close gives everything back. `blocks` counts what is allocated. */

@@ -51,7 +51,7 @@ static int attend(struct core *core, struct vthread_record *record) {
         breaks_load(core, record);
     }
     if (asked & ATTENTION_KILL) {
-        fault(&core->heap, ERROR_RUNTIME, "killed");
+        fault_set(&core->heap, ERROR_RUNTIME, "killed");
         return RUN_ERROR;
     }
     return asked & ATTENTION_PAUSE ? RUN_PAUSED : 0;
@@ -308,7 +308,7 @@ int exec_run(struct core *core, struct vthread_record *record, uint32_t vthread_
     }
     ENTER();
     if (pc_row(pc) > at.link->rows + 1) {
-        fault(heap, ERROR_RUNTIME, "the counter stands at row %u, and %s has %u", pc_row(pc), at.link->name, at.link->rows);
+        fault_set(heap, ERROR_RUNTIME, "the counter stands at row %u, and %s has %u", pc_row(pc), at.link->name, at.link->rows);
         error_record(core, record, at.link, 0);
         return RUN_ERROR;
     }

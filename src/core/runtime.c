@@ -188,7 +188,7 @@ const struct struct_def *link_struct(struct heap *heap, uint32_t type) {
     if (definition) definition->fields = calloc(count + 1, sizeof *definition->fields);
     if (definition) definition->name = text_copy(path, strlen(path));
     if (!more || !definition || !definition->fields || !definition->name) {
-        fault(heap, ERROR_OUT_OF_MEMORY, "no memory to read the struct %s", path);
+        fault_set(heap, ERROR_OUT_OF_MEMORY, "no memory to read the struct %s", path);
     } else {
         definition->type = type;
         int rc = 0;

@@ -127,7 +127,7 @@ void vthread_kill(struct core *core, struct vthread_record *record) {
     struct vthread_record *outer = core->record;
     core->record = record;
     exec_adopt(core, record);
-    fault(&core->heap, ERROR_RUNTIME, "killed");
+    fault_set(&core->heap, ERROR_RUNTIME, "killed");
     fail(core, record);
     atomic_fetch_and_explicit(&record->attention, ~(uint32_t)(ATTENTION_KILL | ATTENTION_PAUSE), memory_order_relaxed);
     core->record = outer;
@@ -142,7 +142,7 @@ static int stretch(struct core *core, struct vthread_record *record, uint32_t re
         asked = atomic_load_explicit(&record->attention, memory_order_acquire);
     }
     if (asked & ATTENTION_KILL) {
-        fault(&core->heap, ERROR_RUNTIME, "killed");
+        fault_set(&core->heap, ERROR_RUNTIME, "killed");
         fail(core, record);
         return RUN_ERROR;
     }

@@ -266,11 +266,14 @@ static int check_header(struct arena *arena, const char *path, uint64_t file_byt
     if (copy->table_at != fixed || copy->limit_bytes > FORMAT_LIMIT_MAX || copy->pages_at <= fixed ||
         copy->pages_at >= copy->limit_bytes || (copy->pages_at - fixed) / 8 < (copy->limit_bytes - copy->pages_at) / FORMAT_PAGE)
         return arena_fail(arena, KVSPACE_EDAMAGED, "the header of %s contradicts itself", path);
+    /* Others may be growing it: the file grows first, then file_bytes, then high_pages, so they are read the other way round. */
+    uint64_t high = atomic_load_explicit(&arena->header->high_pages, memory_order_acquire);
     uint64_t need = atomic_load_explicit(&arena->header->file_bytes, memory_order_acquire);
+    struct platform_file facts;
+    if (file_bytes < need && !platform_file_facts(arena->fd, &facts)) file_bytes = facts.bytes;
     if (file_bytes < need)
         return arena_fail(arena, KVSPACE_ETRUNCATED, "%s has %llu bytes, its header says %llu", path,
                           (unsigned long long)file_bytes, (unsigned long long)need);
-    uint64_t high = atomic_load_explicit(&arena->header->high_pages, memory_order_acquire);
     if (need < copy->pages_at || high > (need - copy->pages_at) / FORMAT_PAGE)
         return arena_fail(arena, KVSPACE_EDAMAGED, "%s says it uses more pages than it has", path);
     return 0;

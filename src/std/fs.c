@@ -74,7 +74,7 @@ static int path_of(struct core_call *call, uint32_t i, struct piece *path) {
 static int failed(struct core_call *call, const char *path) {
     int reason = errno;
     int kind = reason == ENOMEM ? ERROR_OUT_OF_MEMORY : ERROR_RUNTIME;
-    fault(call->heap, kind, "%s: %.300s: %s", call->row->name, path, strerror(reason));
+    fault_set(call->heap, kind, "%s: %.300s: %s", call->row->name, path, strerror(reason));
     return kind;
 }
 

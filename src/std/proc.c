@@ -49,7 +49,7 @@ static void texts_free(char **texts) {
 }
 
 static int no_memory(struct core_call *call) {
-    fault(call->heap, ERROR_OUT_OF_MEMORY, "%s: no memory", call->row->name);
+    fault_set(call->heap, ERROR_OUT_OF_MEMORY, "%s: no memory", call->row->name);
     return ERROR_OUT_OF_MEMORY;
 }
 

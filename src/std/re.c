@@ -250,7 +250,7 @@ static int group_of(struct core_call *call, const struct kept_pattern *pattern, 
     if (used && closed && strspn(name, "0123456789") == used && used < 6) number = (int)strtol(name, NULL, 10);
     else if (used && closed) number = pcre2_substring_number_from_name(pattern->code, (PCRE2_SPTR)name);
     if (number >= 0 && (uint32_t)number <= groups) return number;
-    fault(call->heap, ERROR_VALUE, "re·replace: the pattern has no group \"$%.*s\" ($$ is a dollar sign)", (int)(*taken < length ? *taken : length), text);
+    fault_set(call->heap, ERROR_VALUE, "re·replace: the pattern has no group \"$%.*s\" ($$ is a dollar sign)", (int)(*taken < length ? *taken : length), text);
     return -1;
 }
 

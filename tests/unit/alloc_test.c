@@ -245,7 +245,7 @@ static void test_processes(void **state) {
         struct arena own;
         ref_t refs[50] = {0};
         uint64_t random = i + 5;
-        if (open_arena(&own)) _exit(1);
+        if (open_arena(&own)) { fprintf(stderr, "open: %s\n", own.message); _exit(1); }
         for (unsigned round = 0; round < 20000; round++) {
             random = random * UINT64_C(6364136223846793005) + 1;
             ref_t *ref = &refs[(random >> 40) % 50];
