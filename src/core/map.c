@@ -3,6 +3,8 @@
  * integer of the declared kind as it is, a tuple as an array of int64. */
 #include "core/map.h"
 
+#include <stdio.h>
+
 #include "core/array.h"
 #include "core/text.h"
 #include "core/value.h"
@@ -272,12 +274,13 @@ static int decide_type(struct heap *heap, struct block *block, const struct cell
     } else if (cell_is_scalar(key)) {
         rc = type_kind_any(heap, cell_kind(key), &type);
     } else {
-        char text[8 * 8 + 16] = "[int64";
+        char text[8 * TYPEXPR_AXES_MAX + 16] = "[int64";
+        size_t used = strlen(text);
         uint64_t count = cell_block(heap, key)->dims[0];
         if (count > TYPEXPR_AXES_MAX) return fault(heap, ERROR_TYPE, "a tuple key has at most %d parts", TYPEXPR_AXES_MAX);
-        for (uint64_t i = 1; i < count; i++) strcat(text, ",int64");
-        strcat(text, "]·any");
-        rc = type_of_text(heap, text, strlen(text), &type);
+        for (uint64_t i = 1; i < count; i++) used += (size_t)snprintf(text + used, sizeof text - used, ",int64");
+        used += (size_t)snprintf(text + used, sizeof text - used, "]·any");
+        rc = type_of_text(heap, text, used, &type);
     }
     if (!rc) dict_take_type(block, type);
     return rc;

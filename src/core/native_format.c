@@ -56,12 +56,10 @@ static int put_integer(struct core_call *call, struct text_out *out, const struc
     if (!integer) return wrong_argument(call, directive, cell, "an integer");
     bool negative = kind_row(cell_kind(cell))->is_signed && cell_as_int64(cell) < 0;
     unsigned base = directive->letter == 'x' || directive->letter == 'X' ? 16 : directive->letter == 'o' ? 8 : directive->letter == 'b' ? 2 : 10;
-    char sign[4] = "", body[PRECISION_MAX + 80];
-    if (negative) strcat(sign, "-");
-    else if (directive->plus && base == 10) strcat(sign, "+");
-    else if (directive->blank && base == 10) strcat(sign, " ");
-    if (directive->alternate && base == 16) strcat(sign, directive->letter == 'x' ? "0x" : "0X");
-    if (directive->alternate && base == 2) strcat(sign, "0b");
+    char sign[4], body[PRECISION_MAX + 80];
+    const char *mark = negative ? "-" : directive->plus && base == 10 ? "+" : directive->blank && base == 10 ? " " : "";
+    const char *prefix = !directive->alternate ? "" : base == 2 ? "0b" : base == 16 ? (directive->letter == 'x' ? "0x" : "0X") : "";
+    snprintf(sign, sizeof sign, "%s%s", mark, prefix);
     size_t lead = 0, count = digits_of(negative ? 0 - cell->payload : cell->payload, base, directive->letter == 'X', body);
     if (directive->precision > (int32_t)count) {
         lead = (size_t)directive->precision - count;
