@@ -178,13 +178,13 @@ static int search(struct core_call *call, int64_t *found) {
 }
 
 int native_array_find(struct core_call *call) {
-    int64_t found;
+    int64_t found = -1;
     int rc = search(call, &found);
     return rc ? rc : native_give(call, cell_int64(found));
 }
 
 int native_array_contains(struct core_call *call) {
-    int64_t found;
+    int64_t found = -1;
     int rc = search(call, &found);
     return rc ? rc : native_give(call, cell_bool(found >= 0));
 }

@@ -239,7 +239,7 @@ static int step_from_path(struct activation *at, const char *path, const struct 
         free(key);
         return rc;
     }
-    struct cell value;
+    struct cell value = cell_none();
     rc = tree_get(heap, at->core->space, path, &value);
     if (rc) return rc;
     rc = step_from_value(at, &value, step, out, hops + 1);
@@ -249,7 +249,7 @@ static int step_from_path(struct activation *at, const char *path, const struct 
 
 static int location_load(struct activation *at, const struct location *location, struct cell *out, int hops) {
     struct heap *heap = &at->core->heap;
-    struct cell value;
+    struct cell value = cell_none();
     unsigned from = 0;
     int rc = 0;
     if (location->cell) {
