@@ -123,7 +123,7 @@ static void release_slabs(struct arena *arena, unsigned class) {
 
 void alloc_scavenge(struct arena *arena) {
     if (!arena->held_count && !arena->recovering) party_recover_all(arena);
-    (void)(party_advance(arena) && party_advance(arena));
+    for (unsigned i = 0; i < 2 && party_advance(arena); i++) {}
     alloc_drain(arena, UINT32_MAX);
     alloc_flush_caches(arena);
     uint32_t high = slots_high(arena);

@@ -126,9 +126,8 @@ static int lay_out(struct arena *arena, uint64_t limit, const char *path) {
     uint64_t table = (limit / FORMAT_PAGE * 8 + FORMAT_PAGE - 1) / FORMAT_PAGE * FORMAT_PAGE;
     uint64_t first = fixed + table;
     limit = limit / FORMAT_PAGE * FORMAT_PAGE;
-    if (limit < first + LENGTHEN_STEP)
-        return arena_fail(arena, KVSPACE_EFULL, "a space needs a limit of at least %llu bytes",
-                          (unsigned long long)(fixed + LENGTHEN_STEP + LENGTHEN_STEP / 2));
+    unsigned long long least = fixed + LENGTHEN_STEP + LENGTHEN_STEP / 2;
+    if (limit < first + LENGTHEN_STEP) return arena_fail(arena, KVSPACE_EFULL, "a space needs a limit of at least %llu bytes", least);
     enum platform_code code = platform_file_allocate(arena->fd, 0, FORMAT_HEADER_BYTES);
     if (!code) code = platform_file_allocate(arena->fd, fixed, FORMAT_PAGE);
     if (!code) code = platform_file_allocate(arena->fd, first, LENGTHEN_STEP);

@@ -111,15 +111,15 @@ static const char *table_fault(struct check *check, uint32_t ref) {
 }
 
 /* Whether the entry is what its name leads to. */
-static bool is_found(const struct check *check, uint32_t table, uint32_t at, uint32_t ref, bool member) {
-    const struct node *child = node_at(&check->space->arena, ref);
+static bool is_found(const struct check *check, uint32_t ref, uint32_t at, uint32_t child_ref, bool member) {
+    const struct node *child = node_at(&check->space->arena, child_ref);
     const struct step *name = step_at(&check->space->arena, atomic_load_explicit(&child->step, memory_order_relaxed));
     if (!name) return true; /* told already, as the child's fault */
     struct path_step step = {.name = name->text, .bytes = name->bytes, .hash = name->hash,
                              .kind = member ? KVSPACE_STEP_MEMBER : KVSPACE_STEP_CHILD};
     uint32_t position = TABLE_NOWHERE;
     bool damaged = false;
-    return table_find(check->space, table, &step, &position, &damaged) == ref && position == at;
+    return table_find(check->space, ref, &step, &position, &damaged) == child_ref && position == at;
 }
 
 /* The entries one by one; those that are whole go on the list of what is to be looked at. Gives how many. */

@@ -31,7 +31,7 @@ struct importer {
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
-static int fault(struct importer *importer, uint64_t position, int code, const char *format, ...) {
+static void fault_set(struct importer *importer, uint64_t position, int code, const char *format, ...) {
     char text[sizeof importer->problem->message];
     va_list arguments;
     va_start(arguments, format);
@@ -41,8 +41,10 @@ static int fault(struct importer *importer, uint64_t position, int code, const c
         importer->problem->position = (size_t)position;
         memcpy(importer->problem->message, text, sizeof text);
     }
-    return space_error(importer->space, code, NULL, "byte %llu of the import: %s", (unsigned long long)position, text);
+    (void)space_error(importer->space, code, NULL, "byte %llu of the import: %s", (unsigned long long)position, text);
 }
+/* Gives the code, at a place where analyzers see that it is an error. */
+#define fault(importer, position, code, ...) (fault_set(importer, position, code, __VA_ARGS__), (code))
 
 /* A fault of the space while a record was set; the message is the space's own, which names the key. */
 static int refused(struct importer *importer, uint64_t position, int code) {

@@ -418,13 +418,13 @@ int kvspace_mkindex(kvspace *space, const char *key, const char *type) {
     return ends(space, rc, key);
 }
 
-/* Follows overlays from `base` down: ELIMIT if there are too many, EUSAGE if they lead to `key`. */
-static int check_overlay_chain(kvspace *space, const char *key, const char *base) {
+/* Follows overlays from `base` down: ELIMIT if there are too many, EUSAGE if they lead to `overlay`. */
+static int check_overlay_chain(kvspace *space, const char *overlay, const char *base) {
     struct kvspace_value value;
     char below[KVSPACE_KEY_MAX + 1];
     memcpy(below, base, strlen(base) + 1);
     for (unsigned depth = 1; depth < OVERLAY_DEPTH_MAX; depth++) {
-        if (path_is_within(below, key) || path_is_within(key, below)) return KVSPACE_EUSAGE;
+        if (path_is_within(below, overlay) || path_is_within(overlay, below)) return KVSPACE_EUSAGE;
         space->read_depth++;
         int rc = api_get(space, below, &value);
         space->read_depth--;

@@ -225,7 +225,7 @@ void party_leave(struct arena *arena) {
     while (arena->section_depth) party_exit(arena);
     block_unpin_all(arena);
     run_pending(arena);
-    (void)(party_advance(arena) && party_advance(arena));
+    for (unsigned i = 0; i < 2 && party_advance(arena); i++) {}
     alloc_drain(arena, UINT32_MAX);
     atomic_store_explicit(state_of(arena, arena->own_slot), PARTY_FREE, memory_order_release);
     platform_lock_drop(arena->fd, byte_of(arena->own_slot));

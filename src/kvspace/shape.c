@@ -346,7 +346,7 @@ int kvspace_value_equal(const struct kvspace_value *left, const struct kvspace_v
     struct shape one, two;
     const char *why;
     if (shape_of(left, left && !left->body, &one, &why) || shape_of(right, right && !right->body, &two, &why)) return 0;
-    if (one.is_none || two.is_none) return one.is_none == two.is_none;
+    if (one.is_none || two.is_none || !left || !right) return one.is_none == two.is_none;
     if (one.ref != two.ref || one.store != two.store || one.kind != two.kind || one.ndim != two.ndim) return 0;
     if (one.body_bytes != two.body_bytes || one.type_bytes != two.type_bytes) return 0;
     if (memcmp(one.dims, two.dims, one.ndim * sizeof *one.dims) != 0) return 0;
