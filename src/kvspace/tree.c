@@ -234,6 +234,7 @@ int tree_lock_key(kvspace *space, const char *key, bool create, uint32_t *node_r
         bool made;
         int rc = tree_walk(space, key, &walk);
         if (rc) return rc;
+        assert(walk.at);
         if (*walk.at && !create) return KVSPACE_ENOENT;
         if (*walk.at) rc = make_missing(space, &walk, &none, &made);
         if (rc == KVSPACE_EAGAIN) continue;
@@ -311,6 +312,7 @@ int tree_may_write(const kvspace *space, const struct node *node) {
 /* One try from where a walk has ended. EAGAIN: the node has been deleted, walk again. */
 static int set_once(kvspace *space, struct tree_walk *walk, const struct tree_value *value) {
     bool made = false;
+    assert(walk->at);
     int rc = *walk->at ? make_missing(space, walk, value, &made) : 0;
     if (rc && rc != KVSPACE_EAGAIN) tree_prune(space, walk->node); /* parents that were made for nothing */
     if (rc || made) return rc;
