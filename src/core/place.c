@@ -199,6 +199,7 @@ static int too_many(struct heap *heap) { return fault(heap, ERROR_REFERENCE, "mo
 
 static int step_from_value(struct activation *at, const struct cell *value, const struct value_step *step, struct cell *out, int hops) {
     struct heap *heap = &at->core->heap;
+    *out = cell_none();
     if (!leads_on(heap, value, step->mark)) return value_step_get(heap, value, step, out);
     if (hops > HOPS_MAX) return too_many(heap);
     struct location *location = malloc(sizeof *location);
@@ -209,7 +210,7 @@ static int step_from_value(struct activation *at, const struct cell *value, cons
     } else if (!rc && location->cell && !location->count) {
         rc = step_from_value(at, location->cell, step, out, hops + 1);
     } else if (!rc) {
-        struct cell target;
+        struct cell target = cell_none();
         rc = location_load(at, location, &target, hops + 1);
         if (!rc) {
             rc = step_from_value(at, &target, step, out, hops + 1);
@@ -261,7 +262,7 @@ static int location_load(struct activation *at, const struct location *location,
         rc = tree_get(heap, at->core->space, location->path, &value);
     }
     for (unsigned i = from; !rc && i < location->count; i++) {
-        struct cell next;
+        struct cell next = cell_none();
         rc = step_from_value(at, &value, &location->steps[i], &next, hops);
         cell_drop(heap, value);
         value = next;
@@ -406,7 +407,7 @@ static int pointer_on_the_way(struct activation *at, const struct cell *base, co
     struct cell value = cell_copy(heap, base);
     *where = count;
     for (unsigned i = 0; i + 1 < count; i++) {
-        struct cell next;
+        struct cell next = cell_none();
         if (value_step_get(heap, &value, &steps[i], &next)) break; /* missing: the write makes it, or fails by itself */
         cell_drop(heap, value);
         value = next;
@@ -450,7 +451,7 @@ static int put_in_value(struct activation *at, struct cell *base, const struct v
             rc = put_at_path(at, location->path, location->steps, location->count, value, literal, hops + 1);
         } else {
             bool inner;
-            struct cell next;
+            struct cell next = cell_none();
             rc = put_in_value(at, location->cell, location->steps, location->count, value, literal, &inner, &next, hops + 1);
             if (!rc && inner && (next.payload != location->cell->payload || next.head != (location->cell->head & CELL_VALUE_BITS))) {
                 struct cell old = cell_put(location->cell, next); /* writing it twice is the same as once */

@@ -155,7 +155,7 @@ static int step_of_key(const struct literal *key, char *out, size_t capacity, si
         }
         text_puts(&text, "]");
     }
-    int rc = text.error || !path_name_is_valid(KVSPACE_STEP_MEMBER, buffer.bytes ? buffer.bytes : "", buffer.length) ||
+    int rc = text.error || !buffer.bytes || !path_name_is_valid(KVSPACE_STEP_MEMBER, buffer.bytes, buffer.length) ||
              buffer.length >= capacity ? KVSPACE_EVALUE : 0;
     if (!rc) {
         memcpy(out, buffer.bytes, buffer.length + 1);
