@@ -68,13 +68,13 @@ static bool equals(kvspace *space, const char *key, const struct kvspace_value *
 }
 
 /* What the waiter waits for, and where it began. */
-struct wait {
+struct waiting {
     enum kvspace_watch_for event;
     const struct kvspace_value *equal;
     uint64_t seen;
 };
 
-static bool has_happened(kvspace *space, const char *key, const struct wait *wait, const struct sight *sight) {
+static bool has_happened(kvspace *space, const char *key, const struct waiting *wait, const struct sight *sight) {
     switch (wait->event) {
     case KVSPACE_WATCH_DELETE: return !sight->has_value;
     case KVSPACE_WATCH_EQUAL: return equals(space, key, wait->equal);
@@ -85,7 +85,7 @@ static bool has_happened(kvspace *space, const char *key, const struct wait *wai
 static _Atomic uint32_t *word_of(kvspace *space, uint32_t node) { return &mem_header(space)->watch[node / 4 % WATCH_WORDS]; }
 
 /* One round: registers, looks, and sleeps if it has not happened. *happened says so. */
-static int wait_once(kvspace *space, const char *key, const struct wait *wait, int64_t most_ns, bool *happened) {
+static int wait_once(kvspace *space, const char *key, const struct waiting *wait, int64_t most_ns, bool *happened) {
     struct sight sight;
     int rc = space_begin(space);
     if (rc) return rc;
@@ -111,9 +111,9 @@ static int wait_once(kvspace *space, const char *key, const struct wait *wait, i
     return 0;
 }
 
-static int begin_wait(kvspace *space, const char *key, const struct kvspace_watch_options *options, struct wait *wait) {
+static int begin_wait(kvspace *space, const char *key, const struct kvspace_watch_options *options, struct waiting *wait) {
     struct sight sight;
-    *wait = (struct wait){.event = options ? options->event : KVSPACE_WATCH_CHANGE, .equal = options ? options->equal : NULL};
+    *wait = (struct waiting){.event = options ? options->event : KVSPACE_WATCH_CHANGE, .equal = options ? options->equal : NULL};
     if (options && options->seen) wait->seen = *options->seen;
     int rc = space_begin(space);
     if (rc) return rc;
@@ -126,7 +126,7 @@ static int begin_wait(kvspace *space, const char *key, const struct kvspace_watc
 int kvspace_watch(kvspace *space, const char *key, const struct kvspace_watch_options *options, struct kvspace_value *out) {
     int64_t timeout_ms = options ? options->timeout_ms : 0;
     int64_t end = timeout_ms > 0 ? platform_now_ns() + (timeout_ms < INT64_MAX / 2000000 ? timeout_ms * 1000000 : INT64_MAX / 2) : 0;
-    struct wait wait;
+    struct waiting wait;
     bool happened = false;
     if (out) *out = (struct kvspace_value){0};
     int rc = begin_wait(space, key, options, &wait);
@@ -148,7 +148,7 @@ struct kvspace_watcher {
     kvspace *space;   /* the owner's */
     kvspace *own;     /* the thread's */
     char *key;
-    struct wait wait;
+    struct waiting wait;
     struct kvspace_value *equal;
     _Atomic uint64_t seen;   /* what the thread waits beyond */
     _Atomic uint32_t armed;  /* 1: the thread waits; 0: it has written and rests */
@@ -160,7 +160,7 @@ struct kvspace_watcher {
 static void *watch_loop(void *opaque) {
     struct kvspace_watcher *watcher = opaque;
     while (!atomic_load(&watcher->stop)) {
-        struct wait wait = watcher->wait;
+        struct waiting wait = watcher->wait;
         bool happened = false;
         if (!atomic_load(&watcher->armed)) {
             platform_wait(&watcher->armed, 0, SLICE_NS);

@@ -335,6 +335,14 @@ static void test_no_permission(void **state) {
 }
 
 /* A small file system of its own, if we may mount one: full is a code with sizes, deleting makes room, nothing is lost. */
+#ifdef __linux__
+static bool small_disk(const char *folder) { return mount("tmpfs", folder, "tmpfs", 0, "size=4m") == 0; }
+static void small_disk_end(const char *folder) { umount(folder); }
+#else
+static bool small_disk(const char *folder) { return folder[0] == '\0'; } /* none here: the test is skipped */
+static void small_disk_end(const char *folder) { (void)folder; }
+#endif
+
 static void test_full_disk(void **state) {
     static char text[60001];
     char folder[300], dsn[340], key[100];
@@ -344,7 +352,7 @@ static void test_full_disk(void **state) {
     (void)state;
     snprintf(folder, sizeof folder, "%s/disk", fixture_directory);
     if (mkdir(folder, 0700)) fail_msg("mkdir");
-    if (mount("tmpfs", folder, "tmpfs", 0, "size=4m")) {
+    if (!small_disk(folder)) {
         rmdir(folder);
         skip();
     }
@@ -372,7 +380,7 @@ static void test_full_disk(void **state) {
     }
     assert_int_equal(0, kvspace_check(full, NULL));
     kvspace_close(full);
-    umount(folder);
+    small_disk_end(folder);
     rmdir(folder);
 }
 

@@ -130,7 +130,7 @@ static void test_split(void **state) {
                                         "123456789",
                                         "a name with blanks and more",
                                         "\xf0\x9f\x8c\xb3",
-                                        "x" SHADOW};
+                                        ("x" SHADOW)};
     uint32_t random = 12345;
     for (int round = 0; round < 20000; round++) {
         char key[512] = "";
