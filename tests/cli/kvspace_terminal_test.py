@@ -26,7 +26,7 @@ class Terminal(kvspace_tool.ToolTest):
         if not pid:
             os.execve(str(TOOL), [str(TOOL), *arguments], {**self.environment, **environment})
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        shown, keys, deadline, seen = "", list(keys), time.monotonic() + 60, 0
+        shown, keys, deadline, seen = "", list(keys), time.monotonic() + 120, 0
         while time.monotonic() < deadline:
             if select.select([terminal], [], [], 0.05)[0]:
                 try:
