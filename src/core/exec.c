@@ -63,6 +63,29 @@ static inline struct cell element_load(unsigned kind, const void *body, uint64_t
     return cell_scalar(kind, scalar_load(kind, (const unsigned char *)body + at * kind_size(kind)));
 }
 
+/* The element of an array of one axis at an index that may count from the end. False: the general path must do it. */
+static inline bool element_get(struct heap *heap, const struct cell *base, int64_t i, struct cell *out) {
+    if (UNLIKELY(!(base->head & CELL_BLOCK))) return false;
+    const struct block *block = cell_block(heap, base);
+    uint64_t length = block->dims[0];
+    if (UNLIKELY(i < 0)) i += (int64_t)length;
+    unsigned kind = cell_kind(base);
+    if (UNLIKELY(block->ndim != 1 || (uint64_t)i >= length || kind > KIND_CHAR_UTF32)) return false;
+    *out = kind == KIND_CHAR_UTF32 ? text_of_point(((const uint32_t *)block_body(block))[i]) : element_load(kind, block_body(block), (uint64_t)i);
+    return true;
+}
+
+/* The same for writing a scalar of the array's own kind, where nobody else holds the array. */
+static inline bool element_put(struct heap *heap, const struct cell *base, uint64_t i, const struct cell *value) {
+    unsigned kind = (unsigned)(value->head & 0xff);
+    if (UNLIKELY((base->head & 0xff) != (TAG_ARRAY | kind) || !cell_is_scalar(value) || !cell_is_sole(heap, base))) return false;
+    const struct block *block = cell_block(heap, base);
+    if (UNLIKELY(block->ndim != 1 || i >= block->dims[0])) return false;
+    if (LIKELY(kind_size(kind) == 8)) ((uint64_t *)block_body(block))[i] = value->payload;
+    else scalar_store(kind, (unsigned char *)block_body(block) + i * kind_size(kind), value->payload);
+    return true;
+}
+
 #define CELL(offset) ((struct cell *)(void *)((unsigned char *)cells + (offset)))
 #define TAG(cell) ((uint8_t)(cell)->head)
 #define PC_OF(instruction) (pc_base + ((uint64_t)(uintptr_t)(instruction) >> 4))
@@ -398,17 +421,8 @@ L_BR: {
 L_INDEX: {
     const struct cell *base = CELL(ip->a), *index = CELL(ip->b);
     if (LIKELY(TAG(base) >= TAG_ARRAY && TAG(index) == KIND_INT64)) {
-        if (LIKELY(base->head & CELL_BLOCK)) {
-            const struct block *block = cell_block(heap, base);
-            int64_t i = (int64_t)index->payload;
-            uint64_t length = block->dims[0];
-            if (UNLIKELY(i < 0)) i += (int64_t)length;
-            if (LIKELY(block->ndim == 1 && (uint64_t)i < length)) {
-                unsigned kind = cell_kind(base);
-                if (LIKELY(kind < KIND_CHAR_UTF32)) RESULT_CELL(element_load(kind, block_body(block), (uint64_t)i));
-                if (kind == KIND_CHAR_UTF32) RESULT_CELL(text_of_point(((const uint32_t *)block_body(block))[i]));
-            }
-        }
+        struct cell element;
+        if (LIKELY(element_get(heap, base, (int64_t)index->payload, &element))) RESULT_CELL(element);
     } else if (TAG(base) == TAG_MAP) {
         const struct cell *found;
         if (LIKELY(map_find(heap, base, index, &found) == 0 && found && !cell_is_none(found))) RESULT_CELL(cell_copy(heap, found));
@@ -425,19 +439,12 @@ L_INDEX2: {
     goto slow;
 }
 L_SETINDEX: {
-    const struct cell *base = CELL(ip->a), *index = CELL(ip->b), *value = CELL(ip->c);
-    if (LIKELY(TAG(base) == (TAG_ARRAY | TAG(value)) && TAG(index) == KIND_INT64 && cell_is_scalar(value) && cell_is_sole(heap, base))) {
-        const struct block *block = cell_block(heap, base);
-        if (LIKELY(block->ndim == 1 && index->payload < block->dims[0])) {
-            unsigned kind = cell_kind(base);
-            if (LIKELY(kind_size(kind) == 8)) ((uint64_t *)block_body(block))[index->payload] = value->payload;
-            else scalar_store(kind, (unsigned char *)block_body(block) + index->payload * kind_size(kind), value->payload);
-            COMMIT_NEXT();
-            NEXT();
-        }
-    } else if (TAG(base) == TAG_MAP) {
-        goto L_SETMEMBER;
+    const struct cell *base = CELL(ip->a), *index = CELL(ip->b);
+    if (LIKELY(TAG(index) == KIND_INT64 && element_put(heap, base, index->payload, CELL(ip->c)))) {
+        COMMIT_NEXT();
+        NEXT();
     }
+    if (TAG(base) == TAG_MAP) goto L_SETMEMBER;
     goto slow;
 }
 L_SETMEMBER: {
@@ -445,16 +452,11 @@ L_SETMEMBER: {
     struct cell *base = CELL(ip->a), changed;
     const struct operand *reads = ip->row->reads;
     const struct cell *value = argument(&reads[0], cells), *key = argument(&reads[1], cells);
-    if (UNLIKELY(!(base->head & CELL_BLOCK) || !cell_is_sole(heap, base) || TAG(value) == TAG_RANGE)) goto slow;
-    if (TAG(base) == (TAG_ARRAY | TAG(value)) && TAG(key) == KIND_INT64 && cell_is_scalar(value) && ip->row->structural == STRUCTURAL_SETINDEX) {
-        const struct block *block = cell_block(heap, base);
-        unsigned kind = cell_kind(base);
-        if (UNLIKELY(block->ndim != 1 || key->payload >= block->dims[0])) goto slow;
-        scalar_store(kind, (unsigned char *)block_body(block) + key->payload * kind_size(kind), value->payload);
+    if (ip->row->structural == STRUCTURAL_SETINDEX && TAG(key) == KIND_INT64 && element_put(heap, base, key->payload, value)) {
         COMMIT_NEXT();
         NEXT();
     }
-    if (UNLIKELY(TAG(base) != TAG_MAP && TAG(base) != TAG_STRUCT)) goto slow;
+    if (UNLIKELY((TAG(base) != TAG_MAP && TAG(base) != TAG_STRUCT) || !cell_is_sole(heap, base) || TAG(value) == TAG_RANGE)) goto slow;
     pc_commit(record, PC_OF(ip));
     if (UNLIKELY(map_set(heap, base, key, value, (unsigned)ip->row->literals & 3, &changed))) goto slow;
     if (LIKELY(changed.payload == base->payload)) {
@@ -470,12 +472,9 @@ L_MEMBER: {
     if (LIKELY(TAG(base) == TAG_MAP || TAG(base) == TAG_STRUCT)) {
         const struct cell *found;
         if (LIKELY(map_find(heap, base, argument(key, cells), &found) == 0 && found && !cell_is_none(found))) RESULT_CELL(cell_copy(heap, found));
-    } else if (TAG(base) >= TAG_ARRAY && (base->head & CELL_BLOCK) && cell_tag(&key->constant) == KIND_INT64 && key->kind == OPERAND_CONSTANT) {
-        const struct block *block = cell_block(heap, base);
-        int64_t i = (int64_t)key->constant.payload;
-        if (UNLIKELY(i < 0)) i += (int64_t)block->dims[0];
-        if (LIKELY(ip->row->structural == STRUCTURAL_INDEX && block->ndim == 1 && cell_kind(base) < KIND_CHAR_UTF32 && (uint64_t)i < block->dims[0]))
-            RESULT_CELL(element_load(cell_kind(base), block_body(block), (uint64_t)i));
+    } else if (TAG(base) >= TAG_ARRAY && key->kind == OPERAND_CONSTANT && TAG(&key->constant) == KIND_INT64 && ip->row->structural == STRUCTURAL_INDEX) {
+        struct cell element;
+        if (LIKELY(element_get(heap, base, (int64_t)key->constant.payload, &element))) RESULT_CELL(element);
     }
     goto slow;
 }
@@ -499,9 +498,13 @@ L_NATIVE: {
     struct cell result = cell_none();
     struct core_call call = { .heap = heap, .args = args, .results = &result, .arg_count = site->count, .result_count = 1,
                               .literals = site->row->literals, .services = &core->services, .row = site->row->native };
-    if (UNLIKELY(site->run(&call))) { /* once more, slowly: it has no effects */
+    rc = site->run(&call);
+    if (UNLIKELY(rc)) {
         cell_drop(heap, result);
-        goto slow;
+        if (rc == NATIVE_WAITS) goto slow;
+        row = (uint32_t)(ip - code);
+        pc_commit(record, PC_OF(ip));
+        goto failed;
     }
     RESULT_CELL(result);
 }
@@ -618,6 +621,7 @@ slow:
     }
     if (rc == ROW_FINISHED) return RUN_DONE;
     if (rc == ROW_WAIT) return RUN_WAIT;
+failed: /* the counter stands on `row` */
     error_record(core, record, at.link, row);
     return RUN_ERROR;
 

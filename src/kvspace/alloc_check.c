@@ -190,11 +190,6 @@ static uint32_t count_names(struct party_slot *slot, bool clear, bool with_pins)
     return names;
 }
 
-static uint32_t slots_high(const struct arena *arena) {
-    uint32_t high = get32(&arena->header->party_high);
-    return high < PARTY_MAX ? high : PARTY_MAX;
-}
-
 static void check_slot(struct alloc_check *check, uint32_t number) {
     struct party_slot *slot = arena_slot(check->arena, number);
     _Atomic uint32_t *state = &check->arena->header->slot_state[number];
@@ -224,7 +219,7 @@ int alloc_check_begin(struct alloc_check *check) {
     }
     check_runs(check);
     for (unsigned class = 0; class < CLASS_COUNT; class++) check_pool(check, class);
-    uint32_t high = slots_high(check->arena);
+    uint32_t high = header_slots(check->arena->header);
     for (uint32_t slot = 0; slot < high; slot++) check_slot(check, slot);
     return 0;
 }
@@ -271,7 +266,7 @@ static void count_run(struct alloc_check *check, uint64_t page) {
 }
 
 static void empty_lists(struct arena *arena) {
-    uint32_t high = slots_high(arena);
+    uint32_t high = header_slots(arena->header);
     for (unsigned class = 0; class < CLASS_COUNT; class++) {
         struct class_pool *pool = &arena->header->class[class];
         put32(&pool->lock, 0);

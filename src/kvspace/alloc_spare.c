@@ -8,11 +8,6 @@
 
 #include <stdlib.h>
 
-static uint32_t slots_high(const struct arena *arena) {
-    uint32_t high = atomic_load_explicit(&arena->header->party_high, memory_order_acquire);
-    return high < PARTY_MAX ? high : PARTY_MAX;
-}
-
 /* The slot's byte lock is ours and nobody lives in it. */
 static void empty_slot(struct arena *arena, uint32_t slot) {
     _Atomic uint32_t *state = &arena->header->slot_state[slot];
@@ -126,7 +121,7 @@ void alloc_scavenge(struct arena *arena) {
     for (unsigned i = 0; i < 2 && party_advance(arena); i++) {}
     alloc_drain(arena, UINT32_MAX);
     alloc_flush_caches(arena);
-    uint32_t high = slots_high(arena);
+    uint32_t high = header_slots(arena->header);
     for (uint32_t slot = 0; slot < high; slot++) {
         if (slot == arena->slot || slot == arena->own_slot || platform_lock_try(arena->fd, FORMAT_LOCK_BASE + slot)) continue;
         empty_slot(arena, slot);
@@ -142,7 +137,7 @@ static uint64_t chain_total(const struct class_cache *cache) {
 
 void alloc_figures(const struct arena *arena, struct alloc_figures *out) {
     const struct space_header *header = arena->header;
-    uint32_t high = slots_high(arena);
+    uint32_t high = header_slots(arena->header);
     *out = (struct alloc_figures){
         .file_bytes = atomic_load_explicit(&header->file_bytes, memory_order_relaxed),
         .limit_bytes = header->limit_bytes,

@@ -167,29 +167,33 @@ static void load_integer(const struct kvspace_value *value, int64_t *number, boo
     *fits_u64 = !kind_row(value->kind)->is_signed || *number >= 0;
 }
 
-int kvspace_get_i64(kvspace *space, const char *key, int64_t *number) {
+/* The integer at a key; `times`: nanoseconds of a time or a duration too. */
+static int integer_at(kvspace *space, const char *key, bool times, int64_t *number, bool *fits_i64, bool *fits_u64) {
     struct kvspace_value value;
-    bool fits_i64, fits_u64;
-    int64_t loaded;
     int rc = scalar_at(space, key, &value);
     if (rc) return rc;
-    if (!kind_is_integer(value.kind) && value.kind != KIND_TIME && value.kind != KIND_DURATION)
+    if (!kind_is_integer(value.kind) && !(times && (value.kind == KIND_TIME || value.kind == KIND_DURATION)))
         return space_error(space, KVSPACE_ETYPE, key, "a %s, not an integer", kind_name(value.kind));
-    load_integer(&value, &loaded, &fits_i64, &fits_u64);
-    if (!fits_i64) return space_error(space, KVSPACE_ETYPE, key, "the number does not fit int64");
+    load_integer(&value, number, fits_i64, fits_u64);
+    return 0;
+}
+
+int kvspace_get_i64(kvspace *space, const char *key, int64_t *number) {
+    bool fits = false, unused = false;
+    int64_t loaded = 0;
+    int rc = integer_at(space, key, true, &loaded, &fits, &unused);
+    if (rc) return rc;
+    if (!fits) return space_error(space, KVSPACE_ETYPE, key, "the number does not fit int64");
     *number = loaded;
     return 0;
 }
 
 int kvspace_get_u64(kvspace *space, const char *key, uint64_t *number) {
-    struct kvspace_value value;
-    bool fits_i64, fits_u64;
-    int64_t loaded;
-    int rc = scalar_at(space, key, &value);
+    bool unused = false, fits = false;
+    int64_t loaded = 0;
+    int rc = integer_at(space, key, false, &loaded, &unused, &fits);
     if (rc) return rc;
-    if (!kind_is_integer(value.kind)) return space_error(space, KVSPACE_ETYPE, key, "a %s, not an integer", kind_name(value.kind));
-    load_integer(&value, &loaded, &fits_i64, &fits_u64);
-    if (!fits_u64) return space_error(space, KVSPACE_ETYPE, key, "the number is negative");
+    if (!fits) return space_error(space, KVSPACE_ETYPE, key, "the number is negative");
     *number = (uint64_t)loaded;
     return 0;
 }

@@ -303,8 +303,7 @@ static int map_existing(struct arena *arena, const char *path, const struct aren
 
 /* Whether another participant lives. The open lock is held, so none can come or go. */
 static bool anybody_else(const struct arena *arena) {
-    uint32_t high = atomic_load_explicit(&arena->header->party_high, memory_order_acquire);
-    if (high > PARTY_MAX) high = PARTY_MAX;
+    uint32_t high = header_slots(arena->header);
     for (uint32_t slot = 0; slot < high; slot++) {
         if (arena->self && slot == arena->own_slot) continue;
         if (atomic_load_explicit(&arena->header->slot_state[slot], memory_order_acquire) == PARTY_ACTIVE &&

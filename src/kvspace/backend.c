@@ -89,8 +89,8 @@ int backend_resolve(const char *dsn, struct backend_target *out, struct kvspace_
 /* ---- anonymous spaces ---- */
 
 static bool somebody_has_it(int fd, const struct space_header *header) {
-    uint32_t high = atomic_load_explicit(&header->party_high, memory_order_relaxed);
-    for (uint32_t slot = 0; slot < high && slot < PARTY_MAX; slot++)
+    uint32_t high = header_slots(header);
+    for (uint32_t slot = 0; slot < high; slot++)
         if (platform_lock_held(fd, FORMAT_LOCK_BASE + slot)) return true;
     return platform_lock_held(fd, FORMAT_LOCK_OPEN);
 }

@@ -155,9 +155,8 @@ static void adopt_lost_steps(struct check *check) {
 /* ---- the whole ---- */
 
 static bool is_alone(const kvspace *space) {
-    const struct space_header *header = mem_header(space);
-    uint32_t high = atomic_load_explicit(&header->party_high, memory_order_acquire);
-    for (uint32_t slot = 0; slot < high && slot < PARTY_MAX; slot++)
+    uint32_t high = header_slots(mem_header(space));
+    for (uint32_t slot = 0; slot < high; slot++)
         if (slot != space->arena.own_slot && party_alive(&space->arena, slot)) return false;
     return true;
 }

@@ -107,6 +107,12 @@ struct space_header {
 };
 static_assert(sizeof(struct space_header) <= FORMAT_HEADER_BYTES, "the header has its pages");
 
+/* Slots that somebody has ever used; whatever the word says, no more than there are. */
+static inline uint32_t header_slots(const struct space_header *header) {
+    uint32_t high = atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)&header->party_high, memory_order_acquire);
+    return high < PARTY_MAX ? high : PARTY_MAX;
+}
+
 /* ---- participants ---- */
 
 enum party_state {

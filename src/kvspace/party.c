@@ -11,11 +11,6 @@
 #define LOCK_WAITERS UINT32_C(0x80000000)
 enum { LOCK_SPINS = 100, LOCK_SLICE_NS = 1000000, PENDING_MAX = 16 };
 
-static uint32_t slots_high(const struct arena *arena) {
-    uint32_t high = atomic_load_explicit(&arena->header->party_high, memory_order_acquire);
-    return high < PARTY_MAX ? high : PARTY_MAX;
-}
-
 static _Atomic uint32_t *state_of(const struct arena *arena, uint32_t slot) { return &arena->header->slot_state[slot]; }
 static uint64_t byte_of(uint32_t slot) { return FORMAT_LOCK_BASE + slot; }
 
@@ -158,7 +153,7 @@ static void run_pending(struct arena *arena) {
 }
 
 void party_recover_all(struct arena *arena) {
-    uint32_t high = slots_high(arena);
+    uint32_t high = header_slots(arena->header);
     for (uint32_t slot = 0; slot < high; slot++) {
         uint32_t state = atomic_load_explicit(state_of(arena, slot), memory_order_acquire);
         if (state == PARTY_ACTIVE || state == PARTY_ORPHAN) (void)recover(arena, slot, true, NULL);
@@ -204,7 +199,7 @@ int party_join(struct arena *arena, const char *label) {
         if (platform_lock_try(arena->fd, byte_of(slot))) continue;
         state = atomic_load_explicit(state_of(arena, slot), memory_order_acquire);
         uint64_t at = FORMAT_HEADER_BYTES + (uint64_t)slot * PARTY_BYTES;
-        bool has_core = slot < slots_high(arena) && state != PARTY_FREE && !arena->hooks.core &&
+        bool has_core = slot < header_slots(arena->header) && state != PARTY_FREE && !arena->hooks.core &&
                         atomic_load_explicit(&arena_slot(arena, slot)->core[0], memory_order_acquire);
         if (has_core) { /* somebody else's to finish: leave it, recovered, to them */
             platform_lock_drop(arena->fd, byte_of(slot));
@@ -254,7 +249,7 @@ void party_refresh(struct arena *arena) {
 
 bool party_advance(struct arena *arena) {
     uint64_t now = atomic_load_explicit(&arena->header->epoch, memory_order_seq_cst);
-    uint32_t high = slots_high(arena);
+    uint32_t high = header_slots(arena->header);
     for (uint32_t slot = 0; slot < high; slot++) {
         uint64_t seen = atomic_load_explicit(&arena_slot(arena, slot)->epoch, memory_order_seq_cst);
         if (!seen || seen == now) continue;

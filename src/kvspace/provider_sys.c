@@ -33,7 +33,7 @@ static const struct {
 };
 
 static bool is_here(const kvspace *space, uint32_t slot) {
-    return slot < PARTY_MAX && slot < atomic_load_explicit(&mem_header(space)->party_high, memory_order_acquire) &&
+    return slot < header_slots(mem_header(space)) &&
            atomic_load_explicit(&mem_header(space)->slot_state[slot], memory_order_acquire) == PARTY_ACTIVE &&
            (slot == space->arena.own_slot || party_alive(&space->arena, slot));
 }

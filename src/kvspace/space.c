@@ -269,8 +269,8 @@ int kvspace_open_again(const kvspace *space, kvspace **another) {
 /* ---- closing ---- */
 
 static bool is_last(const kvspace *space) {
-    uint32_t high = atomic_load_explicit(&mem_header(space)->party_high, memory_order_acquire);
-    for (uint32_t slot = 0; slot < high && slot < PARTY_MAX; slot++)
+    uint32_t high = header_slots(mem_header(space));
+    for (uint32_t slot = 0; slot < high; slot++)
         if (slot != space->arena.own_slot && atomic_load_explicit(&mem_header(space)->slot_state[slot], memory_order_acquire) != PARTY_FREE &&
             party_alive(&space->arena, slot))
             return false;

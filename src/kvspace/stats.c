@@ -26,8 +26,8 @@ int kvspace_get_stats(kvspace *space, struct kvspace_stats *stats) {
         stats->block_bytes += figures.used_blocks[class] * figures.block_bytes[class];
     }
     stats->used_bytes = stats->nodes * figures.block_bytes[CLASS_NODE] + stats->block_bytes + stats->big_bytes;
-    uint32_t high = atomic_load_explicit(&header->party_high, memory_order_acquire);
-    for (uint32_t slot = 0; slot < high && slot < PARTY_MAX; slot++) {
+    uint32_t high = header_slots(header);
+    for (uint32_t slot = 0; slot < high; slot++) {
         stats->recoveries += atomic_load_explicit(&arena_slot(&space->arena, slot)->recovered, memory_order_relaxed);
         if (atomic_load_explicit(&header->slot_state[slot], memory_order_acquire) == PARTY_FREE) continue;
         stats->participants++;

@@ -63,7 +63,6 @@ static int check_names(kvlang *lang, const char *deny) {
 static int family_add(kvlang *lang, const struct family *family, struct family_kept *kept, bool denied) {
     struct core *core = lang->core;
     const struct native_row *rows = family->rows;
-    /* With a host of its own no opcode is run by the core's short way, which runs one that fails a second time. */
     void *host = (void *)(uintptr_t)family->name;
     if (denied) {
         kept->refusing = malloc(*family->count * sizeof *rows);
