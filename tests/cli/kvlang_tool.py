@@ -4,25 +4,17 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from folder_case import FolderTest
 
 BUILD = pathlib.Path(os.environ.get("KVLANG_BUILD_DIR", "build")).resolve()
 KVLANG, KVSPACE = BUILD / "bin" / "kvlang", BUILD / "bin" / "kvspace"
 OK, FAILED, USAGE, SPACE = range(4)
 
 
-class ProgramTest(unittest.TestCase):
-    """A fresh folder and runtime directory for each test; self.space is the path of a space that is not there yet."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        (self.folder / "run").mkdir(mode=0o700)
-        self.space = str(self.folder / "space")
-        self.environment = {key: value for key, value in os.environ.items() if key != "KVSPACE"}
-        self.environment.update(NO_COLOR="1", HOME=str(self.folder), XDG_RUNTIME_DIR=str(self.folder / "run"), TMPDIR=str(self.folder / "run"))
+class ProgramTest(FolderTest):
+    """Runs the two programs."""
 
     def write(self, name, text):
         path = self.folder / name

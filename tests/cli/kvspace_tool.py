@@ -5,8 +5,9 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from folder_case import FolderTest
 
 BUILD = pathlib.Path(os.environ.get("KVLANG_BUILD_DIR", "build")).resolve()
 TOOL = BUILD / "bin" / "kvspace"
@@ -14,17 +15,12 @@ SANITIZED = bool(os.environ.get("KVLANG_SANITIZE"))  # some ten times slower
 OK, NO, USAGE, SPACE, TIMEOUT, DAMAGED = range(6)
 
 
-class ToolTest(unittest.TestCase):
-    """A fresh space for each test."""
+class ToolTest(FolderTest):
+    """The tool on the space of the test, which is its default one."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        (self.folder / "run").mkdir(mode=0o700)
-        self.space = str(self.folder / "space")
-        self.environment = {**os.environ, "KVSPACE": self.space, "NO_COLOR": "1", "HOME": str(self.folder),
-                            "XDG_RUNTIME_DIR": str(self.folder / "run"), "TMPDIR": str(self.folder / "run")}
+        super().setUp()
+        self.environment["KVSPACE"] = self.space
 
     def start(self, *arguments, **options):
         return subprocess.Popen([str(TOOL), *arguments], env=options.pop("env", self.environment), stdout=subprocess.PIPE,

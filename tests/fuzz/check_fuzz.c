@@ -9,6 +9,7 @@
 #include "layout/lower.h"
 #include "layout/parse.h"
 #include "std/opcode_tree.h"
+#include "promise.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,19 +20,6 @@ struct compiled {
     struct layout_unit unit;
     bool good;
 };
-
-static void broken(const char *promise) {
-    fprintf(stderr, "broken promise: %s\n", promise);
-    abort();
-}
-
-static int count_bytes(void *context, const char *bytes, size_t length) {
-    size_t *total = context;
-    for (size_t i = 0; i < length; i++)
-        if (bytes[i] == '\0') broken("a rendered diagnostic holds no zero byte");
-    *total += length;
-    return 0;
-}
 
 static void compile(struct compiled *compiled, const uint8_t *data, size_t size) {
     struct opcode_tree opcodes;

@@ -7,15 +7,11 @@
 #include <string.h>
 
 #include "cli/lsp.h"
+#include "promise.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { QUESTIONS = 12, PIECE = 23 };
-
-static void broken(const char *promise) {
-    fprintf(stderr, "broken promise: %s\n", promise);
-    abort();
-}
 
 struct received {
     struct text_buffer bytes;

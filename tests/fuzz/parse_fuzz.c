@@ -8,6 +8,7 @@
 #include "layout/diag.h"
 #include "layout/format.h"
 #include "layout/parse.h"
+#include "promise.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,19 +19,6 @@ struct reading {
     char *text;
     size_t length;
 };
-
-static void broken(const char *promise) {
-    fprintf(stderr, "broken promise: %s\n", promise);
-    abort();
-}
-
-static int count_bytes(void *context, const char *bytes, size_t length) {
-    size_t *total = context;
-    for (size_t i = 0; i < length; i++)
-        if (bytes[i] == '\0') broken("a rendered diagnostic holds no zero byte");
-    *total += length;
-    return 0;
-}
 
 static int read_text(struct reading *reading, const char *text, size_t length) {
     memset(reading, 0, sizeof *reading);

@@ -9,7 +9,6 @@
  * Relies on kvlang.h and any system with fork. Exit status 0 when every tree was the same. */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,35 +21,18 @@
 #include <kvlang/kvlang.h>
 
 #include "kvspace/fault.h"
+#include "kvspace/textout.h"
+#include "torture.h"
 
 static char directory[256];
 static uint64_t random_state;
 
-static uint64_t random_next(void) {
-    random_state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t mixed = (random_state ^ random_state >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
-    return mixed ^ mixed >> 31;
-}
+static uint64_t random_next(void) { return torture_random(&random_state); }
 
 static int64_t now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static void sleep_ns(int64_t ns) {
-    struct timespec pause = { ns / 1000000000, (long)(ns % 1000000000) };
-    nanosleep(&pause, NULL);
-}
-
-static _Noreturn void give_up(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    exit(2);
 }
 
 /* ---- one program ---- */
@@ -124,32 +106,12 @@ static pid_t start(const struct program *program) {
 
 /* ---- the tree as text ---- */
 
-struct text {
-    char *bytes;
-    size_t count, room;
-};
-
-static int collect(void *context, const char *bytes, size_t count) {
-    struct text *text = context;
-    if (text->room - text->count < count + 1) {
-        size_t room = 2 * text->room + count + 4096;
-        char *more = realloc(text->bytes, room);
-        if (!more) return -1;
-        text->bytes = more;
-        text->room = room;
-    }
-    memcpy(text->bytes + text->count, bytes, count);
-    text->count += count;
-    text->bytes[text->count] = 0;
-    return 0;
-}
-
 /* Lines about what is not the same from run to run: times, and how many rows went by way of calls. */
 static bool is_about_time(const char *line) {
     return strstr(line, "/‥ctime\"") || strstr(line, "/‥steps\"");
 }
 
-static void strip(struct text *text) {
+static void strip(struct text_buffer *text) {
     char *to = text->bytes;
     for (char *line = text->bytes; line && *line;) {
         char *end = strchr(line, '\n');
@@ -165,21 +127,22 @@ static void strip(struct text *text) {
         line += length;
     }
     if (to) *to = 0;
-    text->count = text->bytes ? (size_t)(to - text->bytes) : 0;
+    text->length = text->bytes ? (size_t)(to - text->bytes) : 0;
 }
 
 /* Also checks that the engine finds nothing wrong: a space is opened and read whole. */
-static struct text export_of(const struct program *program) {
-    struct text text = { 0 };
+static struct text_buffer export_of(const struct program *program) {
+    struct text_buffer text = { 0 };
+    struct text_out out = text_buffer_out(&text);
     kvlang *lang = open_runtime(program->space);
-    int rc = kvspace_export(kvlang_space(lang), "/", NULL, collect, &text);
+    int rc = kvspace_export(kvlang_space(lang), "/", NULL, out.write, out.context);
     if (rc) give_up("%s: export: %s", program->name, kvspace_message(kvlang_space(lang)));
     kvlang_close(lang);
     strip(&text);
     return text;
 }
 
-static void show_difference(const struct program *program, const struct text *got, const char *how) {
+static void show_difference(const struct program *program, const struct text_buffer *got, const char *how) {
     char left[320], right[320], command[800];
     snprintf(left, sizeof left, "%s/expected", directory);
     snprintf(right, sizeof right, "%s/got", directory);
@@ -190,7 +153,7 @@ static void show_difference(const struct program *program, const struct text *go
     }
     file = fopen(right, "wb");
     if (file) {
-        fwrite(got->bytes, 1, got->count, file);
+        fwrite(got->bytes, 1, got->length, file);
         fclose(file);
     }
     fprintf(stderr, "%s: another tree after %s; the space is kept at %s\n", program->name, how, program->space);
@@ -199,8 +162,8 @@ static void show_difference(const struct program *program, const struct text *go
 }
 
 static bool compare(const struct program *program, const char *how) {
-    struct text got = export_of(program);
-    bool same = got.count == program->expected_bytes && memcmp(got.bytes, program->expected, got.count) == 0;
+    struct text_buffer got = export_of(program);
+    bool same = got.length == program->expected_bytes && memcmp(got.bytes, program->expected, got.length) == 0;
     if (!same) show_difference(program, &got, how);
     free(got.bytes);
     return same;
@@ -230,13 +193,13 @@ static void prepare(struct program *program, unsigned number) {
         int64_t took = now_ns() - begin;
         if (!tries || took < program->run_ns) program->run_ns = took;
     }
-    struct text text = export_of(program);
+    struct text_buffer text = export_of(program);
     program->expected = text.bytes;
-    program->expected_bytes = text.count;
+    program->expected_bytes = text.length;
     /* The comparison must be able to fail, and two runs must be the same. */
     copy_template(program);
-    struct text before = export_of(program);
-    if (before.count == text.count && memcmp(before.bytes, text.bytes, text.count) == 0) give_up("%s leaves nothing in the tree", program->name);
+    struct text_buffer before = export_of(program);
+    if (before.length == text.length && memcmp(before.bytes, text.bytes, text.length) == 0) give_up("%s leaves nothing in the tree", program->name);
     free(before.bytes);
     copy_template(program);
     if (!wait_for(program, start(program), "the second run") || !compare(program, "a second run")) exit(2);
@@ -250,7 +213,7 @@ static bool kill_once(const struct program *program, uint64_t *kills) {
     for (unsigned deaths = 0;; deaths++) {
         pid_t child = start(program);
         if (deaths && (deaths > 6 || random_next() % 3 == 0)) return wait_for(program, child, "a resumed run") && compare(program, "a kill");
-        sleep_ns((int64_t)(random_next() % (uint64_t)(program->run_ns + program->run_ns / 8)));
+        torture_sleep_ns((int64_t)(random_next() % (uint64_t)(program->run_ns + program->run_ns / 8)));
         kill(child, SIGKILL);
         int status;
         waitpid(child, &status, 0);
@@ -307,11 +270,12 @@ static bool die_at_marks(const struct program *program, uint64_t points, uint64_
 
 static char *read_file(const char *path) {
     FILE *file = fopen(path, "rb");
-    struct text text = { 0 };
+    struct text_buffer text = { 0 };
+    struct text_out out = text_buffer_out(&text);
     char buffer[4096];
     size_t count;
     if (!file) give_up("%s: %s", path, strerror(errno));
-    while ((count = fread(buffer, 1, sizeof buffer, file)) > 0) collect(&text, buffer, count);
+    while ((count = fread(buffer, 1, sizeof buffer, file)) > 0) text_put(&out, buffer, count);
     fclose(file);
     return text.bytes;
 }

@@ -6,7 +6,6 @@
  * Relies on kvlang.h and fork. Exit status 0 when all was as it must be. */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,8 @@
 #include <unistd.h>
 
 #include <kvlang/kvlang.h>
+
+#include "torture.h"
 
 enum { WORKERS_MAX = 64, COUNTS = 40, GIVE_UP_S = 240 };
 
@@ -58,25 +59,7 @@ static const char program_text[] =
 static char directory[200], dsn[240];
 static uint64_t random_state;
 
-static uint64_t random_next(void) {
-    random_state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t mixed = (random_state ^ random_state >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    return mixed ^ mixed >> 31;
-}
-
-static void sleep_us(long us) {
-    struct timespec pause = { us / 1000000, us % 1000000 * 1000 };
-    nanosleep(&pause, NULL);
-}
-
-static _Noreturn void give_up(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    exit(2);
-}
+static uint64_t random_next(void) { return torture_random(&random_state); }
 
 static kvlang *open_runtime(void) {
     kvlang *lang;
@@ -158,7 +141,7 @@ int main(int argc, char **argv) {
     uint64_t killed = 0;
     time_t begin = time(NULL);
     while (!number_at(space, "/finished") && time(NULL) - begin < GIVE_UP_S) {
-        sleep_us(1000 + (long)(random_next() % 30000));
+        torture_sleep_ns(1000 * (1000 + (int64_t)(random_next() % 30000)));
         if (killed == kills) continue;
         uint64_t victim = random_next() % workers;
         kill(pids[victim], SIGKILL);
@@ -166,7 +149,7 @@ int main(int argc, char **argv) {
         killed++;
         pids[victim] = start_worker();
     }
-    sleep_us(100000); /* main has counted; its worker writes its status */
+    torture_sleep_ns(100000000); /* main has counted; its worker writes its status */
     for (uint64_t i = 0; i < workers; i++) {
         kill(pids[i], SIGKILL);
         waitpid(pids[i], NULL, 0);

@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "torture.h"
+
 #define DOT "\xc2\xb7"
 
 enum { WORKERS_MAX = 16, DIRS = 4, KEYS = 12, SHARED_DIRS = 4, SHARED_KEYS = 8, TEXT_MAX = 100000, HANG_S = 60 };
@@ -54,13 +56,7 @@ static char dsn[300];
 static uint64_t random_state;
 static unsigned char buffer[TEXT_MAX + 64];
 
-static uint64_t random_next(void) {
-    random_state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t mixed = random_state;
-    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
-    return mixed ^ mixed >> 31;
-}
+static uint64_t random_next(void) { return torture_random(&random_state); }
 static uint32_t below(uint32_t count) { return (uint32_t)(random_next() % count); }
 
 __attribute__((format(printf, 1, 2), noreturn)) static void failed(const char *form, ...) {
