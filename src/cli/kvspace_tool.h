@@ -112,8 +112,6 @@ enum sink_style tool_value_style(const struct kvspace_value *value);
  * style is QUOTED, `3`), `{…}`, cut after some items. */
 int tool_preview(struct tool *tool, const char *key, const struct kvspace_value *value, enum kvspace_print_style style,
                  struct text_buffer *buffer);
-/* The text of a value that is text (strings, words, pointers), malloc'd and ended by a zero byte. Gives a code. */
-int tool_text_of(struct tool *tool, const char *key, char **text, size_t *length);
 
 struct json_writer;
 /* "key": …, "type": …, "value": … of what is at `key`; `whole`: containers with their members. `value` may have no value. */

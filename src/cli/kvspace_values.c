@@ -76,24 +76,6 @@ int tool_preview(struct tool *tool, const char *key, const struct kvspace_value 
     return out.error ? KVSPACE_ENOMEM : rc;
 }
 
-int tool_text_of(struct tool *tool, const char *key, char **text, size_t *length) {
-    size_t capacity = 256;
-    for (;;) {
-        char *room = malloc(capacity);
-        if (!room) return KVSPACE_ENOMEM;
-        size_t bytes = 0;
-        int rc = kvspace_get_text(tool->space, key, room, capacity, &bytes);
-        if (!rc) {
-            *text = room;
-            *length = bytes;
-            return 0;
-        }
-        free(room);
-        if (rc != KVSPACE_ELIMIT || bytes < capacity) return rc;
-        capacity = bytes + 1;
-    }
-}
-
 void tool_json_value(struct tool *tool, struct json_writer *json, const char *key, const struct kvspace_value *value,
                      bool whole) {
     char shown[KVSPACE_KEY_MAX + 1];

@@ -310,7 +310,7 @@ __attribute__((always_inline)) static inline bool return_fast(struct activation 
     return true;
 }
 
-int exec_run(struct core *core, struct vthread_record *record, uint32_t vthread_ref) {
+int exec_run(struct core *core, struct vthread_record *record) {
     static const void *const labels[OP_COUNT + 1] = {
 #define OPCODE(name, text, meaning) &&L_##name,
 #include "core/opcodes.def"
@@ -324,7 +324,6 @@ int exec_run(struct core *core, struct vthread_record *record, uint32_t vthread_
     uint64_t pc_base, pc = pc_seen(record);
     uint32_t limit, row, next = 0;
     int rc = activation_enter(&at, pc_frame(pc));
-    (void)vthread_ref;
     if (rc) {
         error_record(core, record, NULL, 0);
         return RUN_ERROR;

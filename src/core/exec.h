@@ -49,7 +49,7 @@ int row_run(struct activation *at, uint32_t number, uint32_t *next);
 int row_call(struct activation *at, struct call_site *site, uint32_t number, bool tail);
 /* Fills a callee's cells from evaluated arguments; `row` (its read 0 is the function) tells literals and places, NULL: none. */
 int arguments_bind(struct activation *at, const struct link *callee, const struct row *row, const struct cell *const *args, uint32_t count, struct cell *cells);
-int row_return(struct activation *at, uint32_t number);
+int row_return(struct activation *at);
 /* After a crash: finishes the row whose staged bit is set. */
 int row_finish_staged(struct activation *at);
 

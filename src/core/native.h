@@ -17,7 +17,6 @@ int native_mismatch(struct core_call *call, uint32_t i, const char *expected);
 
 /* Arguments of one type. Literals convert where they fit. */
 int native_int64(struct core_call *call, uint32_t i, int64_t *out);
-int native_uint64(struct core_call *call, uint32_t i, uint64_t *out);
 int native_text(struct core_call *call, uint32_t i, const struct cell **out);
 int native_array(struct core_call *call, uint32_t i, const struct cell **out);
 int native_map(struct core_call *call, uint32_t i, const struct cell **out); /* a map or a struct */

@@ -86,7 +86,6 @@ int native_int64(struct core_call *call, uint32_t i, int64_t *out) {
     return rc;
 }
 
-int native_uint64(struct core_call *call, uint32_t i, uint64_t *out) { return native_scalar(call, i, KIND_UINT64, out); }
 
 int native_text(struct core_call *call, uint32_t i, const struct cell **out) {
     *out = call->args[i];

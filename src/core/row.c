@@ -683,10 +683,9 @@ int row_call(struct activation *at, struct call_site *site, uint32_t number, boo
     return ROW_ENTERED;
 }
 
-int row_return(struct activation *at, uint32_t number) {
+int row_return(struct activation *at) {
     struct core *core = at->core;
     struct frame *frame = at->frame;
-    (void)number;
     if (!frame->caller) return ROW_FINISHED;
     struct activation back = { .core = core, .record = at->record };
     int rc = activation_enter(&back, frame->caller);
@@ -712,12 +711,12 @@ int row_return(struct activation *at, uint32_t number) {
 
 int row_run(struct activation *at, uint32_t number, uint32_t *next) {
     struct link *link = at->link;
-    if (number < 1 || number > link->rows) return row_return(at, number);
+    if (number < 1 || number > link->rows) return row_return(at);
     struct row *row = link->row[number];
     *next = number + 1;
     if (row->site) return row_call(at, row->site, number, link->code[number].op == OP_TAILCALL);
     switch (link->code[number].op) {
-    case OP_RETURN: return row_return(at, number);
+    case OP_RETURN: return row_return(at);
     case OP_GOTO:
         *next = link->code[number].a;
         pc_commit(at->record, pc_make(at->ref, *next));

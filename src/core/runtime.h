@@ -78,7 +78,7 @@ int vthread_create(struct core *core, const char *path, const struct cell *const
 /* The same with a number that has been drawn, and the status that it begins with. Arguments are copied, as deep as they go. */
 int vthread_make(struct core *core, uint64_t vid, const char *path, const struct cell *const *args, uint32_t arg_count, enum vthread_status status);
 /* Goes on with one whose lease this runtime holds. Gives RUN_, but not BUSY; the status says the same. */
-int vthread_stretch(struct core *core, struct vthread_record *record, uint32_t ref, uint64_t steps);
+int vthread_stretch(struct core *core, struct vthread_record *record, uint64_t steps);
 void vthread_status_set(struct core *core, struct vthread_record *record, enum vthread_status status);
 /* Deletes a vthread that nobody runs, and gives its memory back. RUN_BUSY; an ERROR_ as negative number. */
 int vthread_remove(struct core *core, uint64_t vid);
@@ -98,7 +98,7 @@ extern const struct native_row schedule_rows[];
 extern const uint32_t schedule_count;
 
 /* exec.c */
-int exec_run(struct core *core, struct vthread_record *record, uint32_t ref);
+int exec_run(struct core *core, struct vthread_record *record);
 /* row.c: fixes what a killed process left in the middle of a row, and links the frames anew. 0, ROW_WAIT, ROW_FINISHED, or an ERROR_. */
 int exec_resume(struct core *core, struct vthread_record *record);
 /* The first half of it: makes the links in the frames this process's own. */

@@ -262,10 +262,10 @@ const uint32_t schedule_count = sizeof schedule_rows / sizeof *schedule_rows;
 /* ---- taking turns ---- */
 
 /* One stretch of a vthread that is ready, if nobody else has it. Gives RUN_. */
-static int turn(struct core *core, uint64_t vid, struct vthread_record *record, uint32_t ref) {
+static int turn(struct core *core, uint64_t vid, struct vthread_record *record) {
     if (!lease_take(core, record)) return RUN_BUSY;
     int rc = RUN_PAUSED;
-    if (!has_ended(record)) rc = vthread_stretch(core, record, ref, 0);
+    if (!has_ended(record)) rc = vthread_stretch(core, record, 0);
     else rc = RUN_DONE;
     lease_drop(core, record);
     if (rc == RUN_ERROR && core->failed) core->failed(core->failed_context, core, vid);
@@ -293,7 +293,7 @@ static bool ready_turn(struct core *core, int64_t *wake_ns) {
             continue;
         }
         if (is_ready(core, record, now)) {
-            int rc = turn(core, one.vid, record, one.ref);
+            int rc = turn(core, one.vid, record);
             if (rc != RUN_WAIT && rc != RUN_BUSY) {
                 for (at = 0; at < core->ready_count && core->ready[at].vid != one.vid; at++) {}
                 if (at < core->ready_count) ready_remove(core, at);
@@ -329,7 +329,7 @@ static void work_meanwhile(struct core *core, struct vthread_record *record) {
         uint32_t ref;
         struct vthread_record *target = record->waits_for ? vthread_find(core, record->waits_for, &ref) : NULL;
         if (target && is_ready(core, target, now)) {
-            int rc = turn(core, record->waits_for, target, ref);
+            int rc = turn(core, record->waits_for, target);
             if (rc == RUN_WAIT && ready_add(core, record->waits_for)) return;
             if (rc != RUN_BUSY) continue;
         }
@@ -344,7 +344,7 @@ int vthread_run(struct core *core, uint64_t vid, uint64_t steps) {
     if (!lease_take(core, record)) return RUN_BUSY;
     int rc = status_of(record) == STATUS_DONE ? RUN_DONE : RUN_ERROR;
     if (!has_ended(record)) {
-        while ((rc = vthread_stretch(core, record, ref, steps)) == RUN_WAIT && !core->serving) work_meanwhile(core, record);
+        while ((rc = vthread_stretch(core, record, steps)) == RUN_WAIT && !core->serving) work_meanwhile(core, record);
     }
     lease_drop(core, record);
     return rc;
@@ -380,7 +380,7 @@ static int serve_pass(struct core *core, const volatile int *stop, size_t *ran, 
         int64_t now = wall_ns();
         if (!record || has_ended(record)) continue;
         if (is_ready(core, record, now)) {
-            int done = turn(core, vid, record, ref);
+            int done = turn(core, vid, record);
             *ran += done != RUN_BUSY;
             if (done == RUN_PAUSED && *stop) vthread_status_set(core, record, STATUS_WAIT); /* it was us that were stopped */
         } else if (lease_is_live(core, record)) {

@@ -135,7 +135,7 @@ void vthread_kill(struct core *core, struct vthread_record *record) {
 }
 
 /* Goes on with a vthread whose lease is held, until it ends, stops, waits, or has done its steps. */
-static int stretch(struct core *core, struct vthread_record *record, uint32_t ref) {
+static int stretch(struct core *core, struct vthread_record *record) {
     uint32_t asked = atomic_load_explicit(&record->attention, memory_order_seq_cst);
     if (asked & ATTENTION_HOLD) {
         look_wait(core, record);
@@ -156,10 +156,10 @@ static int stretch(struct core *core, struct vthread_record *record, uint32_t re
         fail(core, record);
         return RUN_ERROR;
     }
-    return exec_run(core, record, ref);
+    return exec_run(core, record);
 }
 
-int vthread_stretch(struct core *core, struct vthread_record *record, uint32_t ref, uint64_t steps) {
+int vthread_stretch(struct core *core, struct vthread_record *record, uint64_t steps) {
     static const enum vthread_status after[] = { [RUN_DONE] = STATUS_DONE, [RUN_ERROR] = STATUS_ERROR, [RUN_PAUSED] = STATUS_PAUSED,
                                                  [RUN_STEPS] = STATUS_PAUSED, [RUN_WAIT] = STATUS_WAIT };
     static const uint32_t obeyed[] = { [RUN_DONE] = ATTENTION_KILL | ATTENTION_PAUSE, [RUN_ERROR] = ATTENTION_KILL | ATTENTION_PAUSE,
@@ -171,7 +171,7 @@ int vthread_stretch(struct core *core, struct vthread_record *record, uint32_t r
     if (steps) atomic_fetch_or_explicit(&record->attention, ATTENTION_STEP, memory_order_relaxed);
     else atomic_fetch_and_explicit(&record->attention, ~(uint32_t)ATTENTION_STEP, memory_order_relaxed);
     vthread_status_set(core, record, STATUS_RUNNING);
-    int rc = stretch(core, record, ref);
+    int rc = stretch(core, record);
     if (rc == RUN_DONE) frames_give_back(core, record);
     vthread_status_set(core, record, after[rc]);
     atomic_fetch_and_explicit(&record->attention, ~obeyed[rc], memory_order_relaxed);

@@ -194,7 +194,7 @@ static void check_slot(struct alloc_check *check, uint32_t number) {
     struct party_slot *slot = arena_slot(check->arena, number);
     _Atomic uint32_t *state = &check->arena->header->slot_state[number];
     bool own = number == check->arena->own_slot;
-    if (get32(state) > PARTY_ORPHAN) {
+    if (get32(state) > PARTY_ACTIVE) {
         fault(check, "participant %u: its state is %u", number, get32(state));
         if (check->repair) put32(state, PARTY_FREE);
     }

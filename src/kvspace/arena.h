@@ -24,9 +24,6 @@ struct party_hooks {
      * asks for (reaping, say). Fresh, stale and drop lists are empty by then. The intent is cleared afterwards. */
     void (*finish)(struct arena *arena, struct party_slot *dead, void *context);
     void *context;
-    /* The core's record (slot->core): finish or undo; acts as the dead one. NULL: not known here, the slot stays ORPHAN. */
-    void (*core)(struct arena *arena, struct party_slot *dead, void *context);
-    void *core_context;
 };
 
 struct arena {

@@ -117,8 +117,7 @@ static inline uint32_t header_slots(const struct space_header *header) {
 
 enum party_state {
     PARTY_FREE = 0,    /* nobody; caches and limbo may still hold memory, which the next in this slot takes over */
-    PARTY_ACTIVE = 1,  /* in use, or its owner died without closing */
-    PARTY_ORPHAN = 2   /* recovered but for the core's record, which waits for somebody who knows the core */
+    PARTY_ACTIVE = 1   /* in use, or its owner died without closing */
 };
 
 /* What recovery decided about the operation under way. */
@@ -160,7 +159,7 @@ struct party_slot {
     _Atomic uint32_t pins[PARTY_PINS_MAX];
     _Atomic uint32_t pin_pages;     /* chain of struct pin_page */
     uint32_t pad;
-    _Atomic uint64_t core[8];       /* the core's own record; core[0] == 0 is none */
+    uint64_t spare[8];
     struct class_cache cache[CLASS_COUNT];
     _Atomic uint64_t counts[16];    /* operations by kind, for /sys */
 };

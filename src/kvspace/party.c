@@ -102,11 +102,6 @@ static void finish(struct arena *arena) {
         FAULT_STEP();
         atomic_store_explicit(&dead->intent.kind, 0, memory_order_release);
     }
-    if (arena->hooks.core && atomic_load_explicit(&dead->core[0], memory_order_acquire)) {
-        arena->hooks.core(arena, dead, arena->hooks.core_context);
-        FAULT_STEP();
-        atomic_store_explicit(&dead->core[0], 0, memory_order_release);
-    }
     arena->section_depth--;
     atomic_store_explicit(&dead->epoch, 0, memory_order_release);
     arena->recovering = was_recovering;
@@ -131,13 +126,12 @@ static bool recover(struct arena *arena, uint32_t slot, bool both, _Atomic uint3
     if (slot == arena->own_slot || slot == arena->slot || slot >= PARTY_MAX) return false;
     if (platform_lock_try(arena->fd, byte_of(slot))) return false; /* alive, or in another's hands */
     uint32_t state = atomic_load_explicit(state_of(arena, slot), memory_order_acquire);
-    if (state == PARTY_ACTIVE || (state == PARTY_ORPHAN && both && arena->hooks.core)) {
+    if (state == PARTY_ACTIVE) {
         struct party_mask mask = party_put_on(arena, slot);
         settle(arena);
         if (both) {
             finish(arena);
-            bool orphan = atomic_load_explicit(&arena->self->core[0], memory_order_acquire) != 0;
-            atomic_store_explicit(state_of(arena, slot), orphan ? PARTY_ORPHAN : PARTY_FREE, memory_order_release);
+            atomic_store_explicit(state_of(arena, slot), PARTY_FREE, memory_order_release);
         }
         party_take_off(arena, mask);
         if (!both) remember_pending(arena, slot);
@@ -156,12 +150,10 @@ void party_recover_all(struct arena *arena) {
     uint32_t high = header_slots(arena->header);
     for (uint32_t slot = 0; slot < high; slot++) {
         uint32_t state = atomic_load_explicit(state_of(arena, slot), memory_order_acquire);
-        if (state == PARTY_ACTIVE || state == PARTY_ORPHAN) (void)recover(arena, slot, true, NULL);
+        if (state == PARTY_ACTIVE) (void)recover(arena, slot, true, NULL);
     }
     arena->pending_high = 0;
 }
-
-void party_adopt_core(struct arena *arena) { party_recover_all(arena); }
 
 /* ---- life ---- */
 
@@ -194,17 +186,8 @@ static void move_in(struct arena *arena, uint32_t slot, const char *label) {
 int party_join(struct arena *arena, const char *label) {
     arena->own_slot = arena->slot = UINT32_MAX;
     for (uint32_t slot = 0; slot < PARTY_MAX; slot++) {
-        uint32_t state = atomic_load_explicit(state_of(arena, slot), memory_order_acquire);
-        if (state == PARTY_ORPHAN && !arena->hooks.core) continue;
         if (platform_lock_try(arena->fd, byte_of(slot))) continue;
-        state = atomic_load_explicit(state_of(arena, slot), memory_order_acquire);
         uint64_t at = FORMAT_HEADER_BYTES + (uint64_t)slot * PARTY_BYTES;
-        bool has_core = slot < header_slots(arena->header) && state != PARTY_FREE && !arena->hooks.core &&
-                        atomic_load_explicit(&arena_slot(arena, slot)->core[0], memory_order_acquire);
-        if (has_core) { /* somebody else's to finish: leave it, recovered, to them */
-            platform_lock_drop(arena->fd, byte_of(slot));
-            continue;
-        }
         if (platform_file_allocate(arena->fd, at, PARTY_BYTES)) {
             platform_lock_drop(arena->fd, byte_of(slot));
             return arena_fail(arena, KVSPACE_ENOSPC, "no room on the device for another participant");
@@ -315,17 +298,6 @@ void party_lock(struct arena *arena, _Atomic uint32_t *word) {
         else lock_await(arena, word, seen);
     }
     FAULT_STEP();
-}
-
-bool party_try_lock(struct arena *arena, _Atomic uint32_t *word) {
-    uint32_t seen = 0;
-    unsigned named = held_name(arena, offset_of(arena, word));
-    if (atomic_compare_exchange_strong_explicit(word, &seen, arena->slot + 1, memory_order_acq_rel, memory_order_relaxed)) {
-        arena->held_count++;
-        return true;
-    }
-    atomic_store_explicit(&arena->self->held[named], 0, memory_order_release);
-    return false;
 }
 
 void party_unlock(struct arena *arena, _Atomic uint32_t *word) {

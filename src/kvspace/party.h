@@ -14,8 +14,6 @@ void party_leave(struct arena *arena);
 bool party_alive(const struct arena *arena, uint32_t slot);
 /* Recovers every dead participant, both phases. Hold no lock. Also called by check and by those who find no memory left. */
 void party_recover_all(struct arena *arena);
-/* After the core has registered its hook: finishes what orphans left of its records. */
-void party_adopt_core(struct arena *arena);
 
 /* ---- epoch: memory seen inside stays readable until the outermost exit ---- */
 /* EUSAGE in a process that was forked off the one which opened the handle. Nests. */
@@ -30,7 +28,6 @@ bool party_advance(struct arena *arena);
 /* Takes the lock, over a dead owner's head if need be (then its operation has been settled). At most PARTY_HELD_MAX at a
  * time, and never the same twice. */
 void party_lock(struct arena *arena, _Atomic uint32_t *word);
-bool party_try_lock(struct arena *arena, _Atomic uint32_t *word);
 void party_unlock(struct arena *arena, _Atomic uint32_t *word);
 /* Whether self is the owner. */
 bool party_holds(const struct arena *arena, const _Atomic uint32_t *word);

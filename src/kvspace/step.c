@@ -144,11 +144,6 @@ int step_adopt(struct kvspace *space, uint32_t ref) {
     return rc;
 }
 
-void step_hold(struct kvspace *space, uint32_t ref) {
-    struct step *step = (struct step *)(uintptr_t)step_at(&space->arena, ref);
-    if (step) atomic_fetch_add_explicit(&step->uses, 1, memory_order_relaxed);
-}
-
 void step_drop(struct kvspace *space, uint32_t ref) {
     struct step *step = (struct step *)(uintptr_t)(ref ? step_at(&space->arena, ref) : NULL);
     if (!step) return;

@@ -15,7 +15,4 @@ int step_intern(struct kvspace *space, const char *text, uint32_t bytes, uint32_
 /* Gives a use back; the last one removes the record (readers may see it until their epoch ends). 0 is allowed. */
 void step_drop(struct kvspace *space, uint32_t ref);
 
-/* One more use of a record that the caller knows to be used. */
-void step_hold(struct kvspace *space, uint32_t ref);
-
 #endif
